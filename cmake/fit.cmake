@@ -1,7 +1,9 @@
 # The loops of fit's interpreter are built like kernels: vectorised, for several x86 levels.
 set(FIT_LOOPS src/domain/fit/eval/block_f64.c src/domain/fit/eval/block_f32.c)
 set(FIT_FLAGS -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd)
-if(NOT QN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
+if(QN_COVERAGE)
+  list(APPEND FIT_FLAGS ${COVERED_LOOPS})
+elseif(NOT QN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64")
   list(APPEND FIT_FLAGS -DQN_CLONE_TARGETS)
 elseif(QN_SANITIZE)
   list(APPEND FIT_FLAGS -O1)
@@ -32,3 +34,14 @@ elseif(QN_WITH_CHOLMOD)
   message(STATUS "CHOLMOD's header is missing: fit has no sparse Cholesky (Debian: "
                  "libsuitesparse-dev)")
 endif()
+
+# `quern fit new` prints the programs of examples/fit.
+foreach(name nist mesh bal sketch)
+  set(file ${CMAKE_SOURCE_DIR}/examples/fit/${name}.fit)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} text)
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n    \"" text "${text}")
+  string(APPEND FIT_EXAMPLES "{ \"${name}\",\n    \"${text}\" },\n")
+endforeach()
+file(CONFIGURE OUTPUT ${GEN}/fit_examples.gen.h CONTENT "${FIT_EXAMPLES}" @ONLY)

@@ -29,7 +29,7 @@ if(QN_WITH_GDAL AND GDAL_FOUND)
   foreach(folder ${GDAL_INCLUDE_DIRS})
     list(APPEND options -isystem ${folder})
   endforeach()
-  foreach(file raster/gdal_api.c raster/raster_gdal.c cache/zip.c)
+  foreach(file raster/gdal_api.c raster/gdal_files.c raster/raster_gdal.c cache/zip.c)
     set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/domain/solweig/${file} APPEND PROPERTY
                  COMPILE_OPTIONS ${options})
   endforeach()

@@ -1,6 +1,6 @@
-"""Puts libquern.so into the package: `pip install ./python` needs nothing else.
+"""Puts libquern.so into the package, so that `pip install ./python` is all it takes.
 
-The library is, in this order,
+The library is the first of these that exists:
 
 - the file that QUERN_LIBRARY names,
 - what the build folder of this source tree makes: QUERN_BUILD_DIR, else ../build where it is
@@ -51,7 +51,7 @@ def build_folder():
 
 
 def find_library():
-    """The path of libquern.so, built where that is needed."""
+    """The path of libquern.so, which is built first if needed."""
     given = os.environ.get("QUERN_LIBRARY")
     if given:
         if not Path(given).is_file():
@@ -67,7 +67,7 @@ def find_library():
 
 
 class BuildWithLibrary(build_py):
-    """The package's files and the library."""
+    """Copies the files of the package and the library."""
 
     def run(self):
         super().run()
@@ -80,7 +80,7 @@ class BuildWithLibrary(build_py):
 
 
 class PlatformWheel(bdist_wheel):
-    """Any Python 3 of this platform: the library does not know Python."""
+    """A wheel for every Python 3 of this platform: the library does not use Python's headers."""
 
     def get_tag(self):
         return "py3", "none", super().get_tag()[2]

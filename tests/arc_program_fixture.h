@@ -4,10 +4,7 @@
 
 #include "test.h"
 
-#include "domain/arc/compile/check.h"
-#include "domain/arc/compile/code_file.h"
 #include "domain/arc/compile/compile.h"
-#include "domain/arc/compile/dis.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/file.h"
 
@@ -39,12 +36,12 @@ static inline qn_arc_file *parse_good(const char *text)
     return file;
 }
 
-static inline qn_arc_code compile_with(const qn_arc_source *program, qn_arc_compile_options options)
+static inline qn_arc_code compile_with(const qn_arc_source *program, unsigned off)
 {
     qn_arc_code code = { 0 };
     qn_err err = { .text = "" };
 
-    if (qn_arc_compile(program, &options, &code, &err) != QN_OK)
+    if (qn_arc_compile(program, off, &code, &err) != QN_OK)
         fail_msg("%s", err.text);
     if (qn_arc_code_check(code.bytes, code.n, &err) != QN_OK)
         fail_msg("%s", err.text);
@@ -72,7 +69,7 @@ static inline arc_ins ins_of(const qn_arc_code *code, int i)
 static inline void assert_code_with(const char *text, unsigned off, const char *expected)
 {
     qn_arc_file *file = parse_good(text);
-    qn_arc_code code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = off });
+    qn_arc_code code = compile_with(&file->programs[0], off);
     qn_str dis = { 0 }, short_form = { 0 };
     qn_err err = { .text = "" };
     char *line;
@@ -119,6 +116,8 @@ static inline qn_arc_file *parse_solvers(void)
 {
     const char *path = getenv("QUERN_ARC_SOLVERS");
     qn_arc_file *file = NULL;
+    char *text = NULL;
+    size_t bytes = 0;
     qn_err err = { .text = "" };
 
     if (!path || !*path) {
@@ -126,8 +125,10 @@ static inline qn_arc_file *parse_solvers(void)
         fflush(stdout);
         skip();
     }
-    if (qn_arc_parse_file(path, &file, &err) != QN_OK)
+    if (qn_file_read_most(path, QN_MOST_PROGRAM, &text, &bytes, &err) != QN_OK ||
+        qn_arc_parse(path, text, bytes, NULL, 0, &file, &err) != QN_OK)
         fail_msg("%s", err.text);
+    free(text);
     return file;
 }
 

@@ -1,5 +1,5 @@
-/* arc_session_fixture.h - sessions of grid programs for tests: programs from text, made ones, grids,
- * and what came out as text that can be compared.
+/* arc_session_fixture.h - sessions of grid programs for tests: programs from text, made ones,
+ * grids, and what came out as text that can be compared.
  */
 #ifndef QN_TESTS_ARC_SESSION_FIXTURE_H
 #define QN_TESTS_ARC_SESSION_FIXTURE_H
@@ -9,8 +9,7 @@
 
 #include "lab/made/make.h"
 #include "domain/arc/run/session.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 #include "util/hash.h"
 
 typedef struct fixture {
@@ -58,7 +57,7 @@ static inline int fixture_code(fixture *r, const char *id, const qn_arc_code *co
 static inline int fixture_program_with(fixture *r, const char *id, const char *text, unsigned off)
 {
     qn_arc_file *file = parse_good(text);
-    qn_arc_code code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = off });
+    qn_arc_code code = compile_with(&file->programs[0], off);
     const int program = fixture_code(r, id, &code);
 
     qn_arc_code_free(&code);

@@ -296,11 +296,11 @@ static void print_kernel_table(qn_str *out, const qn_head *head, const job *j, c
                 "};\n"
                 "const qn_kernel_info qn_kernel_%s = {\n"
                 "    .name = \"%s\", .form = %s, .n_args = %d, .folds = %d, .unroll = %d,\n"
-                "    .lanes = %s, .args = qn_args_%s, .cpu = qnk_%s_cpu,\n"
+                "    .lanes = %s, .points = %u, .args = qn_args_%s, .cpu = qnk_%s_cpu,\n"
                 "    .module = &qn_module_%s%s,\n};\n",
                 head->name, head->name, forms[head->form], head->n_args, head->folds, head->unroll,
-                head->form == QN_FORM_GROUP ? "LANES" : "0", head->name, head->name, j->name,
-                v->suffix);
+                head->form == QN_FORM_GROUP ? "LANES" : "0", head->points, head->name, head->name,
+                j->name, v->suffix);
 }
 
 static qn_status print_module_table(qn_str *out, const qn_heads *heads, const job *j,
@@ -527,10 +527,8 @@ static qn_status make_kernel(const char *in, const char *out_c, const char *out_
         QN_TRY(write_h(&j, &single, 1, out_h));
     } else {
         if (strlen(out_c) < sizeof ending || strcmp(out_c + stem, ending) != 0 ||
-            strlen(out_c) + 8 > sizeof second) {
-            st = qn_fail(err, QN_ERR_USAGE, "%s does not end in %s", out_c, ending);
-            goto out;
-        }
+            strlen(out_c) + 8 > sizeof second)
+            QN_FAIL(err, QN_ERR_USAGE, "%s does not end in %s", out_c, ending);
         snprintf(second, sizeof second, "%.*s_f64%s", (int)stem, out_c, ending);
         QN_TRY(write_c(&j, &precisions[0], out_c));
         QN_TRY(write_c(&j, &precisions[1], second));

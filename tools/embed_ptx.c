@@ -123,14 +123,11 @@ qn_status qn_embed_ptx(const char *file, const char *unit, qn_str *out, qn_err *
     if (!load(&api))
         return qn_fail(err, QN_ERR_INIT, "no NVRTC found");
     snprintf(arch, sizeof arch, "--gpu-architecture=compute_%d", pick_arch(&api));
-    if (api.create(&program, unit, file, 0, NULL, NULL)) {
-        st = qn_fail(err, QN_ERR_FAILED, "%s: NVRTC does not take it", file);
-        goto out;
-    }
+    if (api.create(&program, unit, file, 0, NULL, NULL))
+        QN_FAIL(err, QN_ERR_FAILED, "%s: NVRTC does not take it", file);
     if (api.compile(program, sizeof options / sizeof *options, options)) {
         QN_TRY(fetch(program, api.log_size, api.get_log, out, err));
-        st = qn_fail(err, QN_ERR_COMPILE, "%s: refused by NVRTC", file);
-        goto out;
+        QN_FAIL(err, QN_ERR_COMPILE, "%s: refused by NVRTC", file);
     }
     QN_TRY(fetch(program, api.ptx_size, api.get_ptx, out, err));
 out:

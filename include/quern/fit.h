@@ -69,6 +69,24 @@ typedef struct qn_fit_column {
 /* Values of options.precision. */
 typedef enum { QN_FIT_F64, QN_FIT_F32 } qn_fit_precision;
 
+/* The state of a solve after an iteration. Members that a solver does not have are 0. */
+typedef struct qn_fit_progress {
+    const char *solver;            /* "lm" */
+    int solve;                     /* 0 for the first solve of the program */
+    int iteration, max_iterations; /* of this solve, from 1 */
+    int is_accepted;               /* 0: lm rejected the step and stays where it was */
+    int linear_iterations;
+    double cost, gradient_max, step_norm;
+    double seconds; /* since the solve began */
+} qn_fit_progress;
+
+/* Called after each iteration. A result other than 0 ends the program there: its solution has the
+ * parameters reached so far and the status "user_stop". */
+typedef struct qn_fit_callback {
+    int (*call)(void *user, const qn_fit_progress *progress);
+    void *user;
+} qn_fit_callback;
+
 /* Texts and arrays are the caller's; the call reads them before it returns. */
 typedef struct qn_fit_options {
     size_t size;
@@ -87,10 +105,14 @@ typedef struct qn_fit_solution qn_fit_solution;
  * *faults (may be NULL) lists all of them with their lines, to be freed by qn_fit_faults_free. */
 QN_API qn_status qn_fit_solve_program(qn_ctx *ctx, const char *text, const qn_fit_options *options,
                                       qn_fit_solution **out, char **faults, qn_err *err);
+/* Solves the program in a file. Data files are searched next to it first. */
+QN_API qn_status qn_fit_solve_file(qn_ctx *ctx, const char *path, const qn_fit_options *options,
+                                   qn_fit_solution **out, char **faults, qn_err *err);
 QN_API void qn_fit_solution_free(qn_fit_solution *solution); /* NULL is fine */
 QN_API void qn_fit_faults_free(char *faults);                /* NULL is fine */
 
-/* A parameter of the program: `count` blocks of `dim` numbers. The arrays belong to the solution. */
+/* A parameter of the program: `count` blocks of `dim` numbers. The arrays belong to the
+ * solution. */
 typedef struct qn_fit_parameter {
     const char *name;
     uint32_t count, dim;
@@ -103,7 +125,19 @@ QN_API void qn_fit_solution_parameter(const qn_fit_solution *solution, int i,
                                       qn_fit_parameter *out);
 
 QN_API int qn_fit_solution_is_converged(const qn_fit_solution *solution); /* every solve did */
-/* The report of --report FILE.json; it belongs to the solution. */
+
+/* How the first solve ended that did not converge; if all did, the last. */
+typedef struct qn_fit_ending {
+    const char *status; /* "converged_cost", "max_iterations", "user_stop", ... (docs/fit.md) */
+    const char *text;   /* "3 iterations are the limit; the cost is 0.5" */
+    const char *device; /* "cpu:0" */
+} qn_fit_ending;
+
+QN_API void qn_fit_solution_ending(const qn_fit_solution *solution, qn_fit_ending *out);
+
+/* The output of `quern fit run`, and the report of --report FILE.json. They belong to the
+ * solution. */
+QN_API const char *qn_fit_solution_summary(const qn_fit_solution *solution);
 QN_API const char *qn_fit_solution_report(const qn_fit_solution *solution);
 
 /* Expressions. */
@@ -137,7 +171,7 @@ QN_API void qn_fit_params(qn_fit_graph *graph, int slot, int dim, qn_fit_v *out)
 QN_API qn_fit_v qn_fit_data(qn_fit_graph *graph, int column);
 QN_API qn_fit_v qn_fit_lit(qn_fit_graph *graph, double value); /* finite */
 
-/* That component is no variable in any instance: it gets no derivative. */
+/* Fixes that component in all instances: it gets no derivative. */
 QN_API void qn_fit_fix(qn_fit_graph *graph, int slot, int comp);
 
 /* Operations. */
@@ -175,8 +209,8 @@ QN_API void qn_fit_output(qn_fit_graph *graph, qn_fit_v row); /* once per residu
 /* The first fault so far, or "". */
 QN_API const char *qn_fit_graph_error(const qn_fit_graph *graph);
 
-/* Drops what no output needs, puts nodes, slots and columns in canonical order and signs. Node ids
- * given out before are void; the graph takes no more nodes. */
+/* Drops nodes that no output needs, puts nodes, slots and columns in canonical order, and computes
+ * the signature. Earlier node ids are invalid from then on, and the graph takes no more nodes. */
 QN_API qn_status qn_fit_graph_finish(qn_fit_graph *graph, qn_err *err);
 
 enum { QN_FIT_SIGNATURE_BYTES = 32 };
@@ -196,9 +230,9 @@ QN_API int qn_fit_graph_column(const qn_fit_graph *graph, int column);
 /* The value of a column that was a literal. */
 QN_API double qn_fit_graph_column_value(const qn_fit_graph *graph, int column);
 
-/* The same expression with what was learnt about its instances: columns that have one value in all
- * of them become literals, slots that no instance may move get no derivatives. Arrays may be NULL;
- * slots and columns keep the builder's names. */
+/* The same expression, adapted to its instances: columns with one value in all of them become
+ * literals, and slots that are fixed in all of them get no derivatives. Arrays may be NULL; slots
+ * and columns have the builder's names. */
 typedef struct qn_fit_change {
     const uint8_t *is_literal; /* per column */
     const double *literals;

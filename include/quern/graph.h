@@ -75,8 +75,11 @@ QN_API qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_
 /* Waits for a run in flight, then frees. NULL is fine. */
 QN_API void qn_graph_free(qn_graph *graph);
 
-/* Adds a stage that runs `kernel` over `range`; `args` has one entry per argument of the head.
- * The stage's number (0, 1, 2, ...) is its place in program order. */
+/* Adds a stage that runs `kernel` over `range`; `args` has one entry per argument of the head. The
+ * stage's number (0, 1, 2, ...) is its place in program order. A MAP whose body has y[gx] (or
+ * y[GI]) outside of any condition touches that element at every point: the buffer must have them
+ * all, or the stage is refused. QUERN_CHECK_RANGES=1 checks every access of every kernel when it
+ * runs. */
 QN_API qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
                                 qn_range range, const qn_arg *args, qn_err *err);
 

@@ -131,11 +131,12 @@ typedef struct qn_les_array {
  *     spectrum                   a table: wavenumber, energy at the first and the last step
  *
  * An ensemble of one member has no ensemble dimension. After options.resume, fields of an ensemble
- * from before the checkpoint are only in the files. With options.hold at QN_LES_HOLD_TABLES only
+ * from before the checkpoint are only in the files; of a run that was finished, all are. With options.hold at QN_LES_HOLD_TABLES only
  * the tables are returned. */
 QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, const char *name);
 
-/* The metrics of the run as JSON, with its options, times, errors and hashes in the member `les`. */
+/* The metrics of the run as JSON, with its options, times, errors and hashes in the member
+ * `les`. */
 QN_API const char *qn_les_result_metrics(const qn_les_result *result);
 
 typedef struct qn_les_summary {
@@ -144,6 +145,7 @@ typedef struct qn_les_summary {
     qn_i64 n_steps;     /* made by this run */
     double step_s;      /* seconds per step; NaN without steps */
     double time;        /* that the flow has reached */
+    int was_finished;   /* before, by the run that was to be resumed: only the metrics are here */
 } qn_les_summary;
 
 QN_API void qn_les_result_summary(const qn_les_result *result, qn_les_summary *out);

@@ -55,8 +55,8 @@ typedef struct qn_option_table {
     const char *type; /* "qn_les_options" */
     size_t size;
     const qn_option *rows; /* in the order of the members; ended by a NULL name */
-    /* Fills in the defaults that belong to choice `choice` of the PRESET row, and that choice. NULL:
-     * there is no such row. */
+    /* Fills in the defaults that belong to choice `choice` of the PRESET row, and that choice.
+     * NULL: there is no such row. */
     void (*preset)(void *options, int choice);
 } qn_option_table;
 

@@ -1,8 +1,15 @@
 /* quern.h - the root of the API: status codes, the context, its devices.
  *
- * A context owns everything: devices, caches, router and metrics. Open one,
- * make buffers (buffer.h) and graphs (graph.h) in it, run them, close it. Calls on one context
- * come from one thread at a time, except where a header says otherwise.
+ * A context owns everything: devices, caches, router and metrics. Open one, make buffers (buffer.h)
+ * and graphs (graph.h) in it, run them, close it. Calls on one context come from one thread at a
+ * time, except where a header says otherwise; several threads may each have a context of their own.
+ * A call that returns a status fails with QN_ERR_USAGE where NULL stands for an object, a name or a
+ * place for a result. What was closed or freed must not be used or freed again: as with free(),
+ * that is not noticed.
+ *
+ * A context with devices belongs to the process that opened it. After a fork, calls in the child
+ * fail with a sentence, and closing and freeing do nothing there: a child opens a context of its
+ * own, and its parent must have opened none on a system's driver before.
  */
 #ifndef QUERN_QUERN_H
 #define QUERN_QUERN_H
@@ -104,9 +111,10 @@ typedef struct qn_device_info {
     uint8_t has_exact_f32;  /* f32 division and square root are correctly rounded */
 } qn_device_info;
 
-/* Devices of the context: 0 is always the CPU; the others follow in the order of `quern devices`. */
+/* Devices of the context: 0 is always the CPU; the others follow in the order of `quern
+ * devices`. */
 QN_API int qn_device_count(const qn_ctx *ctx);
-QN_API const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0" */
+QN_API const char *qn_device_id(const qn_ctx *ctx, int device); /* "cuda:0"; NULL: no such device */
 QN_API const qn_device_info *qn_device_get(const qn_ctx *ctx, int device);
 
 /* Waits until everything submitted to every device has finished. */

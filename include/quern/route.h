@@ -40,14 +40,14 @@ typedef struct qn_route_option {
  * there are. A stage that is bound to a device has one option. */
 QN_API int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
 
-/* Why the stage runs where it does: "best", "kept" (no device is better by 10 %), "probe", "pinned",
- * "cpu-only", "mode", "threshold", "balance". */
+/* Why the stage runs where it does: "best", "kept" (no device is better by 10 %), "probe",
+ * "pinned", "cpu-only", "mode", "threshold", "balance". */
 QN_API const char *qn_route_reason(const qn_graph *graph, int stage);
 
 typedef enum { QN_RESIDENT, QN_COLD } qn_residency;
 
-/* The smallest size at which `device` needs at most 0.90 of the CPU's time, by what is known now;
- * 0 when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
+/* The smallest size at which `device` needs at most 0.90 of the CPU's time, by what is known now; 0
+ * when there is none, -1 when nothing is known. QN_COLD counts the copies of inputs and results. */
 QN_API qn_i64 qn_route_threshold(qn_ctx *ctx, const char *op, int device, qn_residency residency);
 
 /* Devices. */

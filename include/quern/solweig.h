@@ -79,8 +79,8 @@ typedef struct qn_sw_svf_report {
 
 /* `maps` gets QN_SW_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
  * vegetation, then of vegetation before buildings. `matrices` gets, for buildings, vegetation,
- * vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a pixel is set
- * when it sees patch p. Both need a DSM in memory. maps, matrices and report may be NULL. */
+ * vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a pixel is
+ * set when it sees patch p. Both need a DSM in memory. maps, matrices and report may be NULL. */
 QN_API qn_status qn_sw_svf(qn_ctx *ctx, const qn_sw_layer_options *layers,
                            const qn_sw_svf_options *options, float *maps, uint8_t *matrices,
                            qn_sw_svf_report *report, qn_err *err);
@@ -151,13 +151,16 @@ typedef struct qn_sw_run_options {
 QN_API void qn_sw_run_options_init(qn_sw_run_options *options, size_t size);
 QN_API const qn_option_table *qn_sw_run_option_table(void);
 
-/* Results of one time step. */
+/* Weather, sun and results of one time step over the whole raster. */
 typedef struct qn_sw_step {
     qn_i64 minutes;
+    double ta, rh, ws;              /* degrees C, %, m/s */
+    double global, direct, diffuse; /* W/m2, measured or estimated */
+    double diffuse_fraction;        /* NaN without light */
+    double clearness;
     double sun_altitude, sun_azimuth; /* degrees */
-    double tmrt_mean, utci_mean;      /* over valid pixels */
-    double sun_fraction;              /* of them in the sun */
-    double direct, diffuse;           /* W/m2, measured or estimated */
+    double tmrt_mean, utci_mean;      /* over valid pixels; NaN if there are none */
+    double sun_fraction;              /* of them in the sun; 0 by night */
     qn_i64 n_valid;
     int is_day;
 } qn_sw_step;
@@ -172,6 +175,8 @@ typedef struct qn_sw_run_report {
     qn_i64 n_tiles, core, border; /* pixels: side of a core, width around it */
     char limited_by[32];          /* what the size of tiles depends on */
     qn_i64 n_tiles_resumed;       /* finished by the interrupted run */
+    qn_i64 n_steps_resumed;       /* that it had finished of tiles that were not */
+    int was_finished;             /* by it, too: there was nothing to do, and there are no steps */
     int svf_was_read;             /* from the folder `svf` */
     char svf_note[160];           /* why not; "" where no folder was given */
 } qn_sw_run_report;

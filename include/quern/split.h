@@ -31,18 +31,18 @@ typedef enum qn_split_mode {
 /* "dynamic", "equal", "proportional", as --split has them. Returns 0, or -1 for another word. */
 QN_API int qn_split_mode_find(const char *name, qn_split_mode *out);
 
-/* The work, as three calls. Each returns QN_OK, or a failure with its sentence in `err`. `device` is a
- * number as in qn_device_id; it may be 0, the CPU, even when the set does not have it. */
+/* The work, as three calls. Each returns QN_OK, or a failure with its sentence in `err`. `device`
+ * is a number as in qn_device_id; it may be 0, the CPU, even when the set does not have it. */
 typedef struct qn_split_work {
     void *user;
     qn_i64 chunk_items; /* what the buffers of a slot hold */
     /* Makes the buffers of a slot and adds its stages and outputs to `graph`. */
     qn_status (*build)(void *user, int device, int slot, qn_graph *graph, qn_err *err);
-    /* Fills everything that the items [first, first + count) need, 1 <= count <= chunk_items.
-     * Nothing may be left over from the slot's last chunk. */
+    /* Optional: fills everything that the items [first, first + count) need, 1 <= count <=
+     * chunk_items. Nothing may be left over from the slot's last chunk. */
     qn_status (*prepare)(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err);
-    /* Takes the results. Every item is delivered once; chunks come in the order in which they are
-     * done. */
+    /* Optional: takes the results. Every item is delivered once; chunks come in the order in which
+     * they are done. */
     qn_status (*deliver)(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err);
     /* Optional, instead of `build`, when chunks are not alike: the graph that runs these items on
      * this device, asked for before `prepare`. It belongs to the work, outlives the run, and serves

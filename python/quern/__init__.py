@@ -1,4 +1,4 @@
-"""quern - graphs of kernels, resident on the best device present, from Python.
+"""quern - graphs of kernels that stay on the best device of the machine, from Python.
 
     import quern
 
@@ -8,8 +8,8 @@
         ctx.run(k.twice, x)
         print(x.numpy())
 
-quern.solweig, quern.les, quern.arc and quern.fit are the tools of the command, with arrays in and
-arrays out.
+quern.solweig, quern.les, quern.arc and quern.fit are the tools of the command. They take and give
+arrays.
 """
 
 from . import arc, fit, les, solweig

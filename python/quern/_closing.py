@@ -1,4 +1,4 @@
-"""What is closed at the end of a `with` block, or when nobody has it any more."""
+"""Objects that are closed at the end of a `with` block, or when nothing refers to them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _T = TypeVar("_T", bound="Closing")
 
 
 class Closing:
-    """A class with close(), which may be called again."""
+    """A class with close(), which may be called more than once."""
 
     def close(self) -> None:
-        """Frees what it has."""
+        """Frees what the object holds."""
         raise NotImplementedError
 
     def __enter__(self: _T) -> _T:

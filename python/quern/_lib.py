@@ -1,4 +1,4 @@
-"""Finds libquern, checks that it is the one these files were written for, declares its calls."""
+"""Loads libquern, checks that it fits this package, and declares its functions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _P = c.POINTER
 _err = _P(s.Err)
 _out = _P(c.c_void_p)
 
-# What a call returns, then what it takes; `int` where the result is a qn_status. Calls that can
-# fail take an Err last.
+# The result of each function, then its arguments. A qn_status is an `int`; functions that can fail
+# take a qn_err last.
 _CALLS = {
     "qn_status_name": (c.c_char_p, c.c_int),
     "qn_ctx_open": (c.c_int, _P(s.Options), _out, _err),
@@ -90,7 +90,7 @@ _CALLS = {
 
 
 def _candidates() -> list[str]:
-    """Places of the library, the likeliest first."""
+    """Paths where the library may be, in the order in which they are tried."""
     here = Path(__file__).resolve().parent
     given = os.environ.get("QUERN_LIBRARY")
     if given:
@@ -106,7 +106,7 @@ def _check_version(lib: c.CDLL, path: str) -> None:
         lib.qn_version.restype = c.c_char_p
         version = lib.qn_version().decode()
     except AttributeError:
-        raise ImportError(f"{path} is no libquern") from None
+        raise ImportError(f"{path} is not libquern") from None
     if version != VERSION:
         raise ImportError(f"{path} is quern {version}; this package is for {VERSION}")
 
@@ -130,7 +130,7 @@ def abi_table(lib: c.CDLL) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def abi_differences(entries: dict[tuple[str, str], tuple[int, int]]) -> list[str]:
-    """What the structs of this package and those of the library do not have in common."""
+    """Where the structs of this package and those of the library differ."""
     own: dict[tuple[str, str], tuple[int, int]] = {}
     for struct in s.ALL:
         own[struct.c_name, ""] = (0, c.sizeof(struct))
@@ -163,21 +163,21 @@ lib = _load()
 
 
 def check_err(status: int, err: s.Err, faults: str | None = None) -> None:
-    """Raises what a call left in `err`."""
+    """Raises the Error of a call that failed."""
     if status:
         raise Error(lib.qn_status_name(status).decode(), err.text.decode(errors="replace"), faults)
 
 
 def address_of(handle: c.c_void_p) -> int:
-    """What a call that worked left in its output."""
+    """The address that a successful call left in `handle`."""
     return handle.value or 0
 
 
 def encode(value: str | os.PathLike[str] | None) -> bytes | None:
-    """A text as C takes it."""
+    """A text in the form that C takes."""
     if value is None:
         return None
     data = os.fspath(value).encode() if not isinstance(value, bytes) else value
     if b"\0" in data:
-        raise ValueError("a text with a NUL character")
+        raise ValueError("the text has a NUL character in it")
     return data

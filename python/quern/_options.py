@@ -1,4 +1,4 @@
-"""Option structs of the tools, built from the library's own tables (<quern/options.h>)."""
+"""Option structs of the tools, built from the tables in the library (<quern/options.h>)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _fields(row: Row) -> list[tuple[str, Any]]:
 
 
 class OptionTable:
-    """The options of one struct: its layout, and how keyword arguments become one."""
+    """The options of one struct: its layout, and how to make one from keyword arguments."""
 
     def __init__(self, prefix: str):
         """`prefix` is that of <prefix>_option_table and <prefix>_options_init."""
@@ -84,7 +84,7 @@ class OptionTable:
                               f"way, from {moved[0] if moved else 'its end'} on")
 
     def make(self, keywords: dict[str, Any]) -> Any:
-        """The struct with its defaults and these values. It keeps alive what it points to."""
+        """The struct with its defaults and these values. It keeps everything it points to alive."""
         options = self.struct()
         options._keep = []
         self._init(c.byref(options), c.sizeof(options))
@@ -106,7 +106,7 @@ class OptionTable:
     def _set(self, options: Any, name: str, value: Any) -> None:
         row = self.rows[name]
         if isinstance(value, np.ndarray) and value.ndim and row.kind != ARRAY:
-            raise TypeError(f"{name} is no array")
+            raise TypeError(f"{name} does not take an array")
         if row.kind in (CHOICE, PRESET):
             setattr(options, name, _choice(row, value))
             if row.kind == PRESET:

@@ -1,4 +1,4 @@
-"""Structs of the C headers, declared a second time; _lib.py compares them with the library."""
+"""The structs of the C headers. _lib.py compares their layout with the library's."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class ArgInfo(c.Structure):
 class KernelInfo(c.Structure):
     c_name = "qn_kernel_info"
     _fields_ = ([("name", text)] + _fields(c.c_uint8, "form n_args folds unroll")
-                + [("lanes", c.c_int), ("args", c.POINTER(ArgInfo)), ("cpu", handle),
-                   ("module", handle)])
+                + [("lanes", c.c_int), ("points", c.c_uint32), ("args", c.POINTER(ArgInfo)),
+                   ("cpu", handle), ("module", handle)])
 
 
 class Fallback(c.Structure):
@@ -94,8 +94,8 @@ class Weather(c.Structure):
 class SolweigStep(c.Structure):
     c_name = "qn_sw_step"
     _fields_ = ([("minutes", i64)]
-                + _fields(c.c_double, "sun_altitude sun_azimuth tmrt_mean utci_mean sun_fraction "
-                                      "direct diffuse")
+                + _fields(c.c_double, "ta rh ws global direct diffuse diffuse_fraction clearness "
+                                      "sun_altitude sun_azimuth tmrt_mean utci_mean sun_fraction")
                 + [("n_valid", i64), ("is_day", c.c_int)])
 
 
@@ -133,8 +133,23 @@ class FitParameter(c.Structure):
                 ("start", doubles), ("deviations", doubles)]
 
 
+class FitProgress(c.Structure):
+    c_name = "qn_fit_progress"
+    _fields_ = ([("solver", text)]
+                + _fields(c.c_int, "solve iteration max_iterations is_accepted linear_iterations")
+                + _fields(c.c_double, "cost gradient_max step_norm seconds"))
+
+
+FitCall = c.CFUNCTYPE(c.c_int, c.c_void_p, c.POINTER(FitProgress))
+
+
+class FitCallback(c.Structure):
+    c_name = "qn_fit_callback"
+    _fields_ = [("call", FitCall), ("user", c.c_void_p)]
+
+
 class AbiEntry(c.Structure):
-    """An entry of the library's own table of layouts."""
+    """An entry of the library's table of layouts."""
 
     _fields_ = [("type", text), ("member", text), ("offset", size_t), ("size", size_t)]
 

@@ -78,7 +78,7 @@ class Session(Tool):
             if line is None:
                 raise Error("nomem", "no memory for an answer")
             answer: dict[str, Any] = json.loads(line)
-            self.ctx._tell_fallbacks()
+            self.ctx._warn_of_fallbacks()
         if not answer.pop("ok"):
             raise Error(answer.get("status", "failed"), answer.get("error", "refused"))
         return answer

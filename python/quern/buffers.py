@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _READ, _UPDATE, _DISCARD = range(3)
 _ACCESS = {"read": _READ, "update": _UPDATE, "discard": _DISCARD}
-_HOST = (1, 0)  # DLPack's name of the CPU
-_HOST_KINDS = (1, 3, 11)  # and of its memory that CUDA or ROCm pinned
+_HOST = (1, 0)  # the CPU in DLPack
+_HOST_KINDS = (1, 3, 11)  # memory of the CPU: plain, pinned by CUDA, pinned by ROCm
 
 
 def _shape_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
@@ -30,12 +30,13 @@ def _shape_of(shape: int | tuple[int, ...]) -> tuple[int, ...]:
 def _dtype_of(dtype: npt.DTypeLike) -> np.dtype:
     dtype = np.dtype(dtype)
     if dtype.hasobject or not dtype.isnative:
-        raise TypeError(f"dtype {dtype}: arrays hold plain numbers in the order of the machine")
+        raise TypeError(f"dtype {dtype}: arrays hold plain numbers in native byte order")
     return dtype
 
 
 class Array:
-    """An array of a context. Stages and the calls below move its content only where it is stale."""
+    """An array of a context. Its content is copied only where a stage or a call needs it and has a
+    stale copy."""
 
     def __init__(self, ctx: Context, shape: int | tuple[int, ...], dtype: npt.DTypeLike = "f4",
                  name: str = "array", _wrapped: np.ndarray | None = None):
@@ -75,8 +76,6 @@ class Array:
         array.write(data)
         return array
 
-    # Life.
-
     @property
     def handle(self) -> int:
         """The address of the qn_buf."""
@@ -86,7 +85,7 @@ class Array:
         return self._handle
 
     def close(self) -> None:
-        """Gives the memory back now; a graph that uses the array keeps it."""
+        """Frees the memory now; graphs that use the array keep it until they are closed."""
         handle, self._handle = self._handle, None
         if handle is not None and self.ctx._handle is not None:
             with self.ctx._lock:
@@ -98,8 +97,6 @@ class Array:
     def __del__(self) -> None:
         with contextlib.suppress(Exception):
             self.close()
-
-    # Shape.
 
     @property
     def size(self) -> int:
@@ -122,11 +119,9 @@ class Array:
     def __repr__(self) -> str:
         return f"<quern.Array {self.name}, {self.dtype} {self.shape}>"
 
-    # Content.
-
     def numpy(self) -> np.ndarray:
-        """The content, waiting for runs that write it. Of an array made with copy=False that is
-        the array it was made of, otherwise a copy."""
+        """The content, after waiting for runs that write it: a copy, or for an array made with
+        copy=False the NumPy array it was made from."""
         if self._wrapped is not None:
             host = c.c_void_p()
             self.ctx._call(lib.qn_buf_host, self.handle, _READ, c.byref(host))
@@ -136,7 +131,7 @@ class Array:
         return result
 
     def write(self, data: npt.ArrayLike) -> None:
-        """Replaces the content; `data` is of the same shape, or one that spreads to it."""
+        """Replaces the content. `data` has the same shape or broadcasts to it."""
         data = np.asarray(data)
         if not np.can_cast(data.dtype, self.dtype, "same_kind"):
             raise TypeError(f"{data.dtype} for an array of {self.dtype}")
@@ -157,8 +152,6 @@ class Array:
         count = lib.qn_buf_transfers(self.handle)
         return {name: getattr(count, name) for name, _ in count._fields_}
 
-    # Other libraries.
-
     def __dlpack_device__(self) -> tuple[int, int]:
         return _HOST
 
@@ -170,9 +163,9 @@ class Array:
     def lend(self, device: str, access: str = "update") -> Iterator[int]:
         """The address of the array on a device, for another library, while the block lasts.
 
-        `access` is "read", "update" (every other copy is stale then) or "discard" (the old content
-        is not wanted). The other library is done, and has waited, before the block ends. Devices
-        whose memory has no addresses, such as OpenCL's, raise an Error.
+        `access` is "read", "update" (all other copies become stale) or "discard" (the same, and
+        the old content may be lost). The other library must finish before the block ends. Devices
+        whose memory has no addresses, such as those of OpenCL, raise an Error.
         """
         if access not in _ACCESS:
             raise ValueError(f"access={access!r}; it is 'read', 'update' or 'discard'")
@@ -187,10 +180,10 @@ class Array:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """For CuPy, Numba, PyTorch: the array on the first CUDA device, pinned there until it is
-        closed. Who has it may write to it: from now on no other copy counts. Let the other library
-        finish (torch.cuda.synchronize()) before quern uses the array; after stages of quern have
-        used it, ask again."""
+        """For CuPy, Numba and PyTorch: the array on the first CUDA device. It stays there until it
+        is closed. The other library may write to it, so all other copies become stale. Let that
+        library finish (torch.cuda.synchronize()) before quern uses the array, and ask again after
+        stages of quern have used it."""
         for number, device in enumerate(self.ctx.devices):
             if device.id.startswith("cuda:"):
                 break

@@ -1,8 +1,8 @@
-"""Contexts: what owns devices, arrays and graphs.
+"""Contexts own devices, arrays and graphs.
 
-A context is for one thread at a time; a lock makes that so. Handles of everything made in a
-context are kept here with what their memory needs, so that closing it, or dropping objects in any
-order, frees them in the order that the library wants.
+One thread at a time uses a context; a lock sees to that. A context keeps the handles of all objects
+made in it, with whatever must stay alive as long as they do. So the library frees them in the order
+it needs, however Python drops the objects.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
     from .buffers import Array
     from .graph import Graph, Kernel, Kernels
 
-GRAPHS, TOOLS, BUFFERS, KERNELS = range(4)  # in the order of freeing
+GRAPHS, TOOLS, BUFFERS, KERNELS = range(4)  # the order in which they are freed
 
 _FALLBACKS = {None: 0, "cpu": 1, "error": 2}
 
 
 class Context(Closing):
-    """Devices, caches and the router.
+    """Devices, caches and the router that places work on them.
 
         with quern.Context("cpu") as ctx:
             x = ctx.array([1.0, 2.0], dtype="f4")
 
-    `backend` is "auto", "cpu", "cuda:0", "opencl" or a list with commas; `fallback="error"` makes
-    a device's failure an exception instead of a FallbackWarning. The rest is as in docs/engine.md.
+    `backend` is "auto", "cpu", "cuda:0", "opencl" or several of them with commas between.
+    With `fallback="error"` a device that fails raises an Error instead of a FallbackWarning.
+    docs/engine.md describes the other options.
     """
 
     def __init__(self, backend: str | None = None, *, route: str | None = None,
@@ -47,7 +48,8 @@ class Context(Closing):
         self._handle: int | None = None
         if fallback not in _FALLBACKS:
             raise ValueError(f"fallback={fallback!r}; it is None, 'cpu' or 'error'")
-        options = s.Options(size=c.sizeof(s.Options), backend=encode(backend), route=encode(route), log=encode(log),
+        options = s.Options(size=c.sizeof(s.Options), backend=encode(backend),
+                            route=encode(route), log=encode(log),
                             mem_budget=encode(mem_budget), cache_dir=encode(cache_dir),
                             fault=encode(fault), fallback=_FALLBACKS[fallback], threads=threads)
         handle, err = c.c_void_p(), s.Err()
@@ -55,13 +57,11 @@ class Context(Closing):
         self._handle = handle.value
         self._lock = threading.RLock()
         self._made: tuple[dict[int, tuple[Callable[..., Any], list[Any]]], ...] = ({}, {}, {}, {})
-        self._told: dict[tuple[bytes, bytes], int] = {}
-        self._tell_fallbacks(stacklevel=3)  # a device that does not open
-
-    # Life.
+        self._warned: dict[tuple[bytes, bytes], int] = {}
+        self._warn_of_fallbacks(stacklevel=3)  # a device that does not open
 
     def close(self) -> None:
-        """Frees everything that was made in the context. A second time does nothing."""
+        """Frees everything that was made in the context. A second call does nothing."""
         if self._handle is None:
             return
         with self._lock:
@@ -88,8 +88,6 @@ class Context(Closing):
             raise Error("usage", "the context is closed")
         return self._handle
 
-    # What is made in it.
-
     def _adopt(self, kind: int, handle: int, free: Callable[..., Any],
                keep: list[Any] | None = None) -> int:
         """Takes over a handle; `keep` lives as long as it does."""
@@ -105,27 +103,25 @@ class Context(Closing):
                 free(handle)
 
     def _call(self, call: Callable[..., Any], *arguments: Any) -> None:
-        """Makes a call that can fail; adds the error that such calls take last."""
+        """Calls a function that can fail. Adds the qn_err that such functions take last."""
         err = s.Err()
         with self._lock:
             self.handle
             status = call(*arguments, c.byref(err))
             check_err(status, err)
-            self._tell_fallbacks()
+            self._warn_of_fallbacks()
 
-    def _tell_fallbacks(self, stacklevel: int = 4) -> None:
+    def _warn_of_fallbacks(self, stacklevel: int = 4) -> None:
         entry = s.Fallback()
         for i in range(lib.qn_ctx_fallback_count(self.handle)):
             lib.qn_ctx_fallback_get(self.handle, i, c.byref(entry))
             key = (entry.stage, entry.reason)
-            new = entry.count - self._told.get(key, 0)
-            self._told[key] = entry.count
+            new = entry.count - self._warned.get(key, 0)
+            self._warned[key] = entry.count
             if new:
                 warnings.warn(f"{entry.stage.decode()} failed: {entry.text.decode()}"
                               f"{f' (x{new})' if new > 1 else ''}; the CPU did it",
                               FallbackWarning, stacklevel=stacklevel)
-
-    # Asking.
 
     @property
     def devices(self) -> list[Device]:
@@ -133,7 +129,7 @@ class Context(Closing):
         return list_devices(self.handle)
 
     def device_number(self, device: str) -> int:
-        """The place of "cuda:0", or of the first of "cuda"."""
+        """The index of "cuda:0", or of the first device of "cuda"."""
         for i, found in enumerate(self.devices):
             if device in (found.id, found.id.split(":")[0]):
                 return i
@@ -142,7 +138,7 @@ class Context(Closing):
 
     @property
     def transfers(self) -> dict[str, int]:
-        """Copies between host and devices so far: counts, bytes, and those that were not needed."""
+        """Copies between host and devices so far: counts, bytes, and how many were not needed."""
         count = lib.qn_ctx_transfers(self.handle)
         return {name: getattr(count, name) for name, _ in count._fields_}
 
@@ -150,14 +146,12 @@ class Context(Closing):
         """Waits for everything that was submitted."""
         self._call(lib.qn_ctx_sync, self.handle)
 
-    # Making.
-
     def array(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None, *, name: str = "array",
               copy: bool = True) -> Array:
-        """An array with the content of `data`: anything NumPy or DLPack understands.
+        """An array with the content of `data`, which is anything NumPy or DLPack understands.
 
-        With `copy=False`, `data` is a NumPy array in C order whose memory becomes the host's copy:
-        results appear in it when Array.numpy() is called.
+        With `copy=False`, `data` is a NumPy array in C order, and its memory becomes the copy on
+        the host: results appear in it when Array.numpy() is called.
         """
         from .buffers import Array
 
@@ -165,13 +159,13 @@ class Context(Closing):
 
     def zeros(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike = "f4", *,
               name: str = "array") -> Array:
-        """An array of zeros. Nothing is copied to a device for it until a stage reads it."""
+        """An array of zeros. It takes no copy to a device until a stage reads it."""
         from .buffers import Array
 
         return Array(self, shape, dtype, name)
 
     def kernels(self, text: str, *, name: str = "kernels", defines: str | None = None) -> Kernels:
-        """Kernels from text in the dialect of docs/kernels.md, as attributes by their names."""
+        """Kernels from text in the dialect of docs/kernels.md, as attributes with their names."""
         from .graph import Kernels
 
         return Kernels(self, text, name, defines)
@@ -184,21 +178,21 @@ class Context(Closing):
 
     def run(self, kernel: Kernel | str, *arguments: Any,
             over: int | tuple[int, ...] | None = None) -> None:
-        """Runs one kernel, now. What runs more than once is better a graph."""
+        """Runs one kernel and waits. For work that runs more than once, make a graph."""
         with self.graph("run") as graph:
             graph.stage(kernel, *arguments, over=over)
             graph.run()
             graph.wait()
 
 
-# Contexts nobody asked for.
+# The default context.
 
 _default: Context | None = None
 _default_lock = threading.Lock()
 
 
 def default_context() -> Context:
-    """The context of calls that are given none; opened by the first of them."""
+    """The context of calls that name none. The first such call opens it."""
     global _default
     with _default_lock:
         if _default is None or _default._handle is None:
@@ -209,9 +203,9 @@ def default_context() -> Context:
 
 @contextlib.contextmanager
 def context_for(ctx: Context | None, backend: str | None) -> Iterator[Context]:
-    """The context a call is given, one of its own for `backend`, or the default."""
+    """The caller's context, a new one for `backend`, or the default context."""
     if ctx is not None and backend is not None:
-        raise ValueError("ctx and backend; it is one or the other")
+        raise ValueError("give ctx or backend, not both")
     if backend is None:
         yield ctx if ctx is not None else default_context()
         return
@@ -220,7 +214,7 @@ def context_for(ctx: Context | None, backend: str | None) -> Iterator[Context]:
 
 
 class Tool(Closing):
-    """What stays on a device until it is closed, in a context that is given or its own."""
+    """Base of objects that stay on a device until closed, in the caller's context or their own."""
 
     def __init__(self, ctx: Context | None, backend: str | None):
         self._handle: int | None = None
@@ -229,7 +223,7 @@ class Tool(Closing):
             self.ctx = used
 
     def close(self) -> None:
-        """Frees it, and the context if that was made for it."""
+        """Frees the object, and its context if it has one of its own."""
         handle, self._handle = self._handle, None
         if handle is not None:
             self.ctx._drop(TOOLS, handle)

@@ -1,4 +1,4 @@
-"""What quern can compute on."""
+"""The devices that quern can compute on."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_devices(handle: int) -> list[Device]:
 
 
 def devices(backend: str = "auto") -> list[Device]:
-    """The devices that a context of this backend would have."""
+    """The devices that a context with this backend would have."""
     from .context import Context
 
     with Context(backend) as ctx:

@@ -1,14 +1,14 @@
-"""How calls fail, and how fallbacks are told."""
+"""The error of a failed call, and the warning of a fallback."""
 
 from __future__ import annotations
 
 
 class Error(RuntimeError):
-    """A call on libquern failed.
+    """A call of libquern failed.
 
-    `status` is the name of the status ("usage", "nomem", "device_lost", ...), `text` the
-    library's sentence. `faults` has all faults of a program text with their lines, where there
-    are several.
+    `status` is the name of the status ("usage", "nomem", "device_lost", ...) and `text` the
+    library's message. Where a program text has several faults, `faults` lists them with their
+    lines.
     """
 
     def __init__(self, status: str, text: str, faults: str | None = None):

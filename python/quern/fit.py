@@ -6,7 +6,7 @@ import contextlib
 import ctypes as c
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Mapping, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Union
 
 import numpy as np
 
@@ -42,6 +42,43 @@ class Solution:
     def cost(self) -> float:
         """Half the sum of squares, and all energies."""
         return float(self.report["final_cost"])
+
+
+@dataclass
+class Progress:
+    """What a solve has reached after an iteration."""
+
+    solver: str
+    solve: int  # 0 for the first solve of the program
+    iteration: int  # of this solve, from 1
+    max_iterations: int
+    accepted: bool  # False: lm rejected the step and stays where it was
+    linear_iterations: int
+    cost: float
+    gradient_max: float
+    step_norm: float
+    seconds: float  # since the solve began
+
+
+class _Watcher:
+    """Hands the library's progress to a Python function, and its exceptions back to the caller."""
+
+    def __init__(self, function: Callable[[Progress], Any]):
+        self._function = function
+        self.error: BaseException | None = None
+        self.struct = s.FitCallback(s.FitCall(self._call), None)
+
+    def _call(self, _user: Any, progress: Any) -> int:
+        p = progress.contents
+        try:
+            return bool(self._function(Progress(
+                p.solver.decode(), p.solve, p.iteration, p.max_iterations, bool(p.is_accepted),
+                p.linear_iterations, p.cost, p.gradient_max, p.step_norm, p.seconds)))
+        except StopIteration:
+            return 1
+        except BaseException as error:  # also KeyboardInterrupt
+            self.error = error
+            return 1
 
 
 def _column(file: str, name: str, values: Any, keep: list[Any]) -> s.FitColumn:
@@ -93,17 +130,20 @@ def _solution_of(handle: int) -> Solution:
 
 
 def run(text: str, data: Mapping[str, FileLike] | None = None, *,
-        set: Mapping[str, float] | None = None, ctx: Context | None = None,
+        set: Mapping[str, float] | None = None,
+        callback: Callable[[Progress], Any] | None = None, ctx: Context | None = None,
         backend: str | None = None, **options: Any) -> Solution:
     """Solves a program.
 
     `data` holds the files that the program names: text or bytes, or for csv("points.csv") a mapping
     of columns, {"points.csv": {"x": x, "y": y}}, or a structured array. Columns are read in place.
-    `set` gives constants other values, or parameters of one number other start values. Other
-    keywords are the options of `quern fit run` and of <quern/fit.h>: `folder` (of further data
-    files), `name` (in messages), `precision`, `covariance`, `threads`, `report`, ... If a solve does
-    not converge this is no exception: look at `converged`. A wrong program is an Error, whose
-    `faults` lists all of them with their lines.
+    `set` gives constants other values, or parameters of one number other start values. `callback`
+    is called with a Progress after each iteration; if it returns true or raises StopIteration, the
+    solution is what was reached so far, and its report has the status "user_stop". Other keywords
+    are the options of `quern fit run` and of <quern/fit.h>: `folder` (of further data files),
+    `name` (in messages), `precision`, `covariance`, `threads`, `report`, ... A solve that does not
+    converge raises no exception: look at `converged`. A wrong program is an Error, whose `faults`
+    lists all of them with their lines.
     """
     keep: list[Any] = []
     files, columns = [], []
@@ -114,8 +154,10 @@ def run(text: str, data: Mapping[str, FileLike] | None = None, *,
             files.append(s.FitFile(encode(file), content, len(content)))
         else:
             columns += _columns_of(file, content, keep)
+    watchers = [_Watcher(callback)] if callback else []
     settings = [f"{name}={float(value)!r}" for name, value in (set or {}).items()]
-    chosen = _OPTIONS.make({**options, "files": files, "columns": columns, "set": settings})
+    chosen = _OPTIONS.make({**options, "files": files, "columns": columns, "set": settings,
+                            "callbacks": [watcher.struct for watcher in watchers]})
     handle, faults, err = c.c_void_p(), c.c_void_p(), s.Err()
     with context_for(ctx, backend) as used, contextlib.ExitStack() as stack:
         with used._lock:
@@ -125,7 +167,10 @@ def run(text: str, data: Mapping[str, FileLike] | None = None, *,
                 stack.callback(lib.qn_fit_solution_free, handle.value)
             if faults:
                 stack.callback(lib.qn_fit_faults_free, faults.value)
+            for watcher in watchers:
+                if watcher.error:
+                    raise watcher.error
             check_err(status, err,
                       c.string_at(address_of(faults)).decode(errors="replace") if faults else None)
-            used._tell_fallbacks()
+            used._warn_of_fallbacks()
             return _solution_of(address_of(handle))

@@ -18,13 +18,13 @@ _VAL, _IN, _OUT, _INOUT = range(4)
 _MAP = 0
 _MAX_AXIS = 1 << 30
 
-# Types of the dialect as NumPy has them.
+# NumPy's names for the types of the dialect.
 _DTYPES = {"float": "f4", "double": "f8", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2",
            "i32": "i4", "u32": "u4", "i64": "i8", "u64": "u8"}
 
 
 class _Argument(NamedTuple):
-    """What a head says about one argument; a copy, since the head goes with its context."""
+    """One argument of a head. A copy, because the head is freed with its context."""
 
     name: str
     type: str
@@ -33,7 +33,7 @@ class _Argument(NamedTuple):
 
 
 class Kernel:
-    """One kernel: a name, and what its head says about arguments."""
+    """One kernel: its name and its arguments."""
 
     def __init__(self, info: Any, module: Kernels | None):
         head = info.contents
@@ -55,7 +55,7 @@ class Kernel:
 
 
 class Kernels:
-    """The kernels of a text: `kernels.saxpy`, `kernels["saxpy"]`."""
+    """The kernels of a text, as `kernels.saxpy` or `kernels["saxpy"]`."""
 
     def __init__(self, ctx: Context, text: str, name: str = "kernels",
                  defines: str | None = None):
@@ -92,7 +92,7 @@ class Kernels:
         except KeyError as error:
             raise AttributeError(error.args[0]) from None
 
-    # A module outlives the graphs that use it, in whatever order Python drops them.
+    # A module must outlive the graphs that use it, in whatever order Python drops them.
     def _retain(self) -> None:
         self._users += 1
 
@@ -107,7 +107,7 @@ class Kernels:
 
 
 def builtin(name: str) -> Kernel:
-    """A kernel of the library itself ("saxpy")."""
+    """A kernel that comes with the library, such as "saxpy"."""
     info = lib.qn_kernel_builtin(encode(name))
     if not info:
         raise ValueError(f"there is no built-in kernel {name!r}")
@@ -118,7 +118,7 @@ def builtin(name: str) -> Kernel:
 
 
 def _value_of(info: _Argument, value: Any) -> np.ndarray:
-    """A value as the bytes that a kernel gets."""
+    """A value in the form in which a kernel gets it."""
     kind, name = info.type, info.name
     if kind in _DTYPES:
         dtype = np.dtype(_DTYPES[kind])
@@ -160,16 +160,17 @@ def _range_of(over: int | tuple[int, ...]) -> s.Range:
 
 def _default_over(kernel: Kernel, arrays: list[tuple[int, Array]]) -> int:
     if kernel._form != _MAP:
-        raise ValueError(f"kernel {kernel.name}: groups and teams have no usual number, give over=")
+        raise ValueError(f"kernel {kernel.name}: groups and teams have no default range; "
+                         "give over=")
     for mode in (_OUT, _INOUT):
         for found, array in arrays:
             if found == mode:
                 return array.size
-    raise ValueError(f"kernel {kernel.name} writes no array, give over=")
+    raise ValueError(f"kernel {kernel.name} writes no array; give over=")
 
 
 def _check_over(kernel: Kernel, span: s.Range, arrays: list[tuple[int, Array]]) -> None:
-    """OUT writes an element for each point: more points than elements would write beyond it."""
+    """OUT writes one element per point, so there may not be more points than elements."""
     points = span.x1 * span.y1 * span.z1
     for mode, array in arrays:
         if kernel._form == _MAP and mode == _OUT and points > array.size:
@@ -181,8 +182,8 @@ def _check_over(kernel: Kernel, span: s.Range, arrays: list[tuple[int, Array]]) 
 
 
 class Graph(Closing):
-    """Stages in program order. Built once, run many times; from the second run on the submission
-    is replayed, and nothing is copied that is already where it is needed."""
+    """Stages in program order. A graph is built once and run many times. From the second run on,
+    the recorded submission is replayed, and only stale data is copied."""
 
     def __init__(self, ctx: Context, name: str = "graph"):
         self._handle: int | None = None
@@ -206,7 +207,7 @@ class Graph(Closing):
         return self._handle
 
     def close(self) -> None:
-        """Waits for a run in flight, then frees."""
+        """Waits for a run in progress, then frees the graph."""
         handle, self._handle = self._handle, None
         self.ctx._drop(GRAPHS, handle)
         modules, self._modules, self._arrays = self._modules, [], []
@@ -216,18 +217,16 @@ class Graph(Closing):
     def __len__(self) -> int:
         return len(self._stages)
 
-    # Building.
-
     def stage(self, kernel: Kernel | str, *arguments: Any,
               over: int | tuple[int, ...] | None = None, name: str | None = None,
               device: str | None = None) -> int:
         """Adds a stage and returns its number.
 
         `kernel` is one of ctx.kernels(text), or the name of a built-in one. Arguments are those of
-        its head: arrays of the context, numbers, and for structs bytes or NumPy records. `over` is
-        the range, (x, y, z) with x the fastest; without it a MAP runs over the elements of the
-        array it writes. Which elements a kernel touches is its own business: a body that indexes
-        beyond an array does so here as in C. `device` pins the stage.
+        its head: arrays of the context, numbers, and bytes or NumPy records for structs. `over` is
+        the range, (x, y, z) with x varying fastest; the default for a MAP is the elements of the
+        array it writes. Indices inside a kernel are not checked: as in C, one that leaves its array
+        does harm. `device` pins the stage.
         """
         kernel = builtin(kernel) if isinstance(kernel, str) else kernel
         if kernel._module is not None and kernel._module.ctx is not self.ctx:
@@ -263,7 +262,7 @@ class Graph(Closing):
             self._modules.append(kernel._module)
 
     def output(self, array: Array) -> None:
-        """Every run downloads `array` at its end, without being waited for."""
+        """Every run downloads `array` when it ends, before anyone asks for it."""
         if array.ctx is not self.ctx:
             raise ValueError(f"array {array.name} is of another context")
         self.ctx._call(lib.qn_graph_output, self.handle, array.handle)
@@ -277,27 +276,25 @@ class Graph(Closing):
         names = [info.name for info in infos]
         number = names.index(argument) if isinstance(argument, str) else argument
         if not 0 <= number < len(infos) or infos[number].mode != _VAL:
-            raise ValueError(f"argument {argument!r} of stage {stage} is no value")
+            raise ValueError(f"argument {argument!r} of stage {stage} is not a value")
         data = _value_of(infos[number], value)
         if data.nbytes != self._sizes[stage][number]:
             raise ValueError(f"argument {argument!r} of stage {stage}: {data.nbytes} bytes, "
                              f"it was added with {self._sizes[stage][number]}")
         self.ctx._call(lib.qn_graph_set, self.handle, stage, number, data.ctypes.data)
 
-    # Running.
-
     def run(self, times: int = 1) -> None:
-        """Submits the whole graph, `times` times; returns without waiting for the device."""
+        """Submits the whole graph `times` times, without waiting for the device."""
         for _ in range(times):
             self.ctx._call(lib.qn_graph_run, self.handle)
 
     def wait(self) -> None:
-        """Waits for the last run and raises what went wrong in it."""
+        """Waits for the last run. Raises an Error if it failed."""
         self.ctx._call(lib.qn_graph_wait, self.handle)
 
     @property
     def stats(self) -> dict[str, int]:
-        """Runs, replays, submissions and the rest of qn_graph_stats."""
+        """Counts of runs, replays, submissions and so on: the members of qn_graph_stats."""
         stats = lib.qn_graph_get_stats(self.handle)
         return {name: getattr(stats, name) for name, kind in stats._fields_
                 if kind is not s.TransferCount}

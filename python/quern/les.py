@@ -27,7 +27,7 @@ def _options_of(settings: dict[str, Any]) -> Any:
     for name, value in settings.items():
         if isinstance(value, np.ndarray):
             if name not in _ARRAYS:
-                raise TypeError(f"{name} is no array; arrays are {', '.join(_ARRAYS)}")
+                raise TypeError(f"{name} does not take an array; these do: {', '.join(_ARRAYS)}")
             if value.ndim not in (2, 3) or value.shape[-1] != value.shape[-2]:
                 raise Error("input", f"{name}: an array of shape {value.shape} is no square field")
             name = _ARRAYS[name]

@@ -1,7 +1,7 @@
 """Sky view, shadows and heat stress of a city: NumPy arrays in, NumPy arrays out (docs/solweig.md).
 
 A layer is an array, or the name of a .tif or .npy file. Keywords are the options of the commands
-`quern solweig svf | shadow | walls | run`, with _ for -.
+`quern solweig svf | shadow | walls | run`, written with _ instead of -.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _grid(name: str, layer: npt.ArrayLike) -> np.ndarray:
 
 
 def _layers_of(dsm: Layer, options: dict[str, Any], own: OptionTable) -> tuple[Any, Any]:
-    """The shape of the DSM (None: a file) and the layers among `options`, which keeps those of
-    `own`."""
+    """The shape of the DSM (None if it is a file), and the layers, which it takes out of `options`.
+    What is left must be options of `own`."""
     for was, now in _WAS.items():
         if was in options:
             warnings.warn(f"{was} is now called {now}", DeprecationWarning, stacklevel=3)
@@ -83,7 +83,7 @@ def _layers_of(dsm: Layer, options: dict[str, Any], own: OptionTable) -> tuple[A
 
 
 def _values(options: dict[str, Any]) -> dict[str, Any]:
-    """Options without those that are None; patches are a choice of words."""
+    """Options without those that are None. The library takes patches as a word."""
     given = {name: value for name, value in options.items() if value is not None}
     if "patches" in given:
         given["patches"] = str(given["patches"] or 153)
@@ -92,7 +92,7 @@ def _values(options: dict[str, Any]) -> dict[str, Any]:
 
 def _needs_array(shape: Any, what: str) -> None:
     if shape is None:
-        raise ValueError(f"{what} has the shape of the dsm: give that as an array")
+        raise ValueError(f"{what} has the shape of the dsm, so the dsm must be an array")
 
 
 # Maps.
@@ -100,7 +100,8 @@ def _needs_array(shape: Any, what: str) -> None:
 
 @dataclass
 class SkyView:
-    """Sky view factors. `view["svfN"]` is a map of `names`; `svf` is the whole sky's."""
+    """Sky view factors. `view["svfN"]` is one of the maps in `names`; `svf` is that of the whole
+    sky."""
 
     maps: np.ndarray  # (15, rows, cols), in the order of MAP_NAMES
     patches: int
@@ -121,7 +122,7 @@ class SkyView:
     def visible(self, matrix: str = "buildings") -> np.ndarray:
         """Which patches each pixel sees, as booleans (rows, cols, patches)."""
         if self.matrices is None:
-            raise ValueError("ask svf(..., matrices=True) for them")
+            raise ValueError("there are no matrices; call svf(..., matrices=True)")
         bits = self.matrices[MATRIX_NAMES.index(matrix)]
         return np.unpackbits(bits, axis=2, count=self.patches, bitorder="little").astype(bool)
 
@@ -130,9 +131,9 @@ def svf(dsm: npt.ArrayLike, *, matrices: bool = False, ctx: Context | None = Non
         backend: str | None = None, **options: Any) -> SkyView:
     """Sky view factors of a surface.
 
-    `dsm` is heights of ground and buildings in metres, row 0 in the north, NaN where there are no
-    data. Further layers are dem, cdsm and tdsm (ground, canopy top and bottom); options such as
-    pixel_size, patches, tile, dsm_relative are those of the command.
+    `dsm` has the heights of ground and buildings in metres, row 0 in the north, NaN where there
+    are no data. Further layers are dem, cdsm and tdsm (ground, canopy top and bottom). Options
+    such as pixel_size, patches, tile, dsm_relative are those of the command.
     """
     shape, layers = _layers_of(dsm, options, _SVF)
     _needs_array(shape, "a sky view")
@@ -148,7 +149,7 @@ def svf(dsm: npt.ArrayLike, *, matrices: bool = False, ctx: Context | None = Non
 
 def shadow(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None = None,
            **options: Any) -> np.ndarray:
-    """The shadow of one sun: 1 in the sun, 0 in the shade of a building, between them below trees.
+    """The shadow at one time: 1 in the sun, 0 behind a building, in between below trees.
 
     The sun is given by `azimuth` and `altitude`, or by `at`, `latitude`, `longitude` and
     `utc_offset`.
@@ -165,7 +166,7 @@ def shadow(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | Non
 
 def walls(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None = None,
           **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Heights of walls in metres, 0 where there is none, and the degrees that they face."""
+    """Heights of walls in metres, 0 where there is none, and the degrees they face."""
     shape, layers = _layers_of(dsm, options, _WALL)
     _needs_array(shape, "a map of walls")
     own = _WALL.make(_values(options))
@@ -180,7 +181,7 @@ def walls(dsm: npt.ArrayLike, *, ctx: Context | None = None, backend: str | None
 
 
 class _Handle:
-    """A result of the library, freed with the last array over its memory."""
+    """A result of the library. It is freed with the last array that uses its memory."""
 
     def __init__(self, handle: int):
         self.handle = handle
@@ -191,7 +192,8 @@ class _Handle:
 
 
 class _Plane:
-    """Memory of a result as NumPy takes it; arrays over it keep this, and this keeps the result."""
+    """Memory of a result in the form NumPy takes. Its arrays keep it alive, and it keeps the
+    result alive."""
 
     def __init__(self, owner: _Handle, pointer: Any, shape: tuple[int, ...]):
         self.owner = owner
@@ -201,10 +203,11 @@ class _Plane:
 
 @dataclass
 class Result:
-    """A run: `result["tmrt"]` is (times, rows, cols); `steps` has the figures of each time."""
+    """Results of a run. `result["tmrt"]` is an array (times, rows, cols); `steps` has the figures
+    of each time."""
 
     times: np.ndarray  # datetime64[m], local
-    steps: np.ndarray  # records: sun_altitude, tmrt_mean, utci_mean, sun_fraction, ...
+    steps: np.ndarray  # records: ta, sun_altitude, tmrt_mean, utci_mean, sun_fraction, ...
     outputs: dict[str, np.ndarray]
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -218,7 +221,7 @@ _WEATHER = {"ta": np.nan, "rh": np.nan, "ws": 1.0, "pressure": np.nan, "global":
 
 
 def _weather_steps(weather: Mapping[str, Any]) -> np.ndarray:
-    """Columns as records of the C struct."""
+    """Columns of weather as records of the C struct."""
     unknown = set(weather) - set(_WEATHER) - {"time"}
     missing = [name for name in ("time", "ta", "rh", "global") if name not in weather]
     if unknown or missing:
@@ -248,8 +251,8 @@ def run(dsm: Layer, weather: WeatherLike, *, outputs: str | Iterable[str] = "tmr
     .epw file, or names of UMEP text files. `site` is (latitude, longitude, hours ahead of UTC[,
     metres above the sea]); an .epw file has it. `outputs` are names of OUTPUTS. Layers are those
     of svf(), and landcover, wall_height with wall_aspect, albedo, emissivity. `start` and `end` are
-    the command's --from and --to; other options are named as there. With `out`, the files of
-    `quern solweig run` are written there too.
+    --from and --to of the command; the other options have its names. With `out`, the files of
+    `quern solweig run` are written to that folder too.
     """
     names = outputs.split(",") if isinstance(outputs, str) else list(outputs)
     names = [] if names == ["none"] else names
@@ -262,7 +265,7 @@ def run(dsm: Layer, weather: WeatherLike, *, outputs: str | Iterable[str] = "tmr
     if isinstance(weather, Mapping):
         steps = _weather_steps(weather)
         if site is None:
-            raise ValueError("columns do not say where they are from: "
+            raise ValueError("weather in columns has no place; give "
                              "site=(latitude, longitude, hours ahead of UTC)")
         own.weather = steps.ctypes.data_as(c.POINTER(s.Weather))
         own.n_weather = len(steps)

@@ -75,6 +75,34 @@ def test_a_solve_that_stops_early_says_so(cpu, points):
     assert not solution.converged and np.isfinite(solution["a"])
 
 
+def test_a_callback_sees_every_iteration(cpu, points):
+    seen = []
+    solution = quern.fit.run(CURVE, {"points.csv": points}, callback=seen.append, ctx=cpu)
+    history = solution.report["history"][1:]  # without the start
+    assert [p.iteration for p in seen] == list(range(1, len(history) + 1))
+    assert [(p.cost, p.accepted) for p in seen] == [(h["cost"], h["accepted"]) for h in history]
+    assert {(p.solver, p.solve, p.max_iterations) for p in seen} == {("lm", 0, 100)}
+    assert solution.values == quern.fit.run(CURVE, {"points.csv": points}, ctx=cpu).values
+
+
+def test_a_callback_can_stop_a_solve(cpu, points):
+    def stop(progress):
+        if progress.iteration == 2:
+            raise StopIteration
+
+    for callback in (stop, lambda progress: progress.iteration == 2):
+        solution = quern.fit.run(CURVE, {"points.csv": points}, callback=callback, ctx=cpu)
+        assert not solution.converged and solution.report["status"] == "user_stop"
+        assert len(solution.report["history"]) == 3
+    two = quern.fit.run(CURVE.replace("= 100", "= 2"), {"points.csv": points}, ctx=cpu)
+    assert solution.values == two.values
+
+
+def test_an_exception_of_a_callback_reaches_the_caller(cpu, points):
+    with pytest.raises(ZeroDivisionError):
+        quern.fit.run(CURVE, {"points.csv": points}, callback=lambda progress: 1 / 0, ctx=cpu)
+
+
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
 def test_single_precision_is_near(backend, points):
     solution = quern.fit.run(CURVE.replace("1e-18", "1e-6"), {"points.csv": points},
@@ -82,7 +110,7 @@ def test_single_precision_is_near(backend, points):
     assert solution["a"] == pytest.approx(3, abs=0.05)
 
 
-def test_every_fault_of_a_program_is_told(cpu):
+def test_all_faults_of_a_program_are_reported(cpu):
     with pytest.raises(quern.Error) as caught:
         quern.fit.run("fit 1;\nparam a = nothing;\nparam b = alsonothing;\n", name="mine.fit",
                       ctx=cpu)

@@ -220,7 +220,7 @@ def test_threads_take_turns_on_one_context(cpu):
     assert results == [50000.0] * 4
 
 
-def test_devices_are_told(ctx, backend):
+def test_devices_are_listed(ctx, backend):
     assert ctx.devices[0].id == "cpu:0" and ctx.devices[0].kind == "cpu"
     assert any(device.id.startswith(backend) for device in quern.devices(backend))
     assert "cpu:0" in repr(ctx)

@@ -59,7 +59,7 @@ def test_bad_settings_have_the_sentence_of_the_command(cpu):
     assert caught.value.status == "usage"
     with pytest.raises(quern.Error, match="N: 3 is below the least value, 16"):
         quern.les.Flow(n=3, ctx=cpu)
-    with pytest.raises(TypeError, match="steps is no array"):
+    with pytest.raises(TypeError, match="steps does not take an array"):
         quern.les.run(steps=np.array([1]), ctx=cpu)
     with pytest.raises(quern.Error):  # another shape than n x n
         quern.les.Flow(n=32, ic=np.zeros((4, 4)), ctx=cpu)
@@ -107,9 +107,14 @@ def test_a_run_in_memory_writes_no_file(cpu, tmp_path, monkeypatch):
 
 
 def test_a_resumed_run_has_the_fields_from_before_its_checkpoint(cpu, tmp_path):
-    settings = dict(n=32, steps=40, stride=10, checkpoint_every=20, out=tmp_path, ctx=cpu)
-    want = quern.les.run(**settings)
-    again = quern.les.run(resume=True, **settings)
+    settings = dict(n=32, steps=40, stride=10, checkpoint_every=20)
+    out = tmp_path / "interrupted"
+    want = quern.les.run(out=tmp_path / "whole", ctx=cpu, **settings)
+    with quern.Context(backend="sim", fallback="error", fault="copy_d2h@20*1") as failing:
+        with pytest.raises(quern.Error, match="copy_d2h"):
+            quern.les.run(out=out, ctx=failing, **settings)
+    assert any(out.glob("run.unfinished/checkpoint.*"))
+    again = quern.les.run(resume=True, out=out, ctx=cpu, **settings)
     assert again.steps.tolist() == want.steps.tolist()
     assert np.array_equal(again.omega, want.omega)
     assert np.array_equal(again.series, want.series)

@@ -1,8 +1,9 @@
 /* arc_options.c - from the command line to options, programs and tasks. */
 #include "cli/arc_options.h"
 
-#include "domain/arc/api/options.h"
+#include "domain/arc/api/arc_impl.h"
 #include "util/folder.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +44,7 @@ qn_status qn_arc_cli_programs(const qn_args *args, qn_err *err)
 void qn_arc_cli_notes(const qn_args *args, const char *notes, int n_warnings, int has_failed)
 {
     if (has_failed && notes)
-        fputs(notes, stderr);
+        qn_utf8_print(notes, stderr);
     if (n_warnings && !args->global.quiet)
         fprintf(stderr, "%s: warnings (%d); `quern arc dis --notes` prints them\n", args->words[0],
                 n_warnings);

@@ -3,7 +3,7 @@
 #define QN_CLI_ARC_OPTIONS_H
 
 #include "cli/options.h"
-#include "domain/arc/batch/programs.h"
+#include "domain/arc/batch/batch.h"
 #include "domain/arc/run/session.h"
 
 #include <quern/arc.h>

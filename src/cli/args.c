@@ -4,6 +4,9 @@
  * searched at once, and every message is to name the option, the value and what is allowed.
  */
 #include "cli/cli.h"
+#include "util/list.h"
+
+#include "util/env.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -191,8 +194,6 @@ static qn_status check_value(const qn_opt *opt, const char *name, const char *va
         return qn_fail(err, QN_ERR_USAGE, "%s: '%s' %s", name, value, wrong);
     return QN_OK;
 }
-
-/* Parsing. */
 
 typedef struct {
     const qn_command *const *commands;
@@ -399,9 +400,9 @@ static qn_status take_environment(const qn_opt *options, const char **values, qn
     qn_status st = QN_OK;
 
     for (int i = 0; !qn_opt_is_end(&options[i]); i++) {
-        const char *value = options[i].env && !values[i] ? getenv(options[i].env) : NULL;
+        const char *value = options[i].env && !values[i] ? qn_env(options[i].env) : NULL;
 
-        if (!value || !*value)
+        if (!value)
             continue;
         QN_TRY(check_value(&options[i], options[i].env, value, err));
         values[i] = value;
@@ -438,12 +439,8 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
     parser p = { .commands = commands, .argv = argv, .argc = argc, .args = out };
 
     *out = (qn_args){ 0 };
-    out->words = calloc((size_t)argc + 1, sizeof *out->words);
-    out->listed = calloc((size_t)argc + 1, sizeof *out->listed);
-    if (!out->words || !out->listed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "command line: %d words", argc);
-        goto out;
-    }
+    QN_TRY(QN_NEW(out->words, (size_t)argc + 1, "words of the command line", err));
+    QN_TRY(QN_NEW(out->listed, (size_t)argc + 1, "words of the command line", err));
     QN_TRY(take_all(&p, err));
 
     /* Help must come even where the environment or the rest of the line is wrong. */

@@ -82,8 +82,8 @@ struct qn_command {
     const char *notes;           /* paragraphs below the options, lines broken by hand */
     const char *const *examples; /* ended by NULL; the last works as pasted */
     const qn_command *const *verbs;
-    /* `bare`: run gets no context. It needs none, or opens its own with qn_cli_open. */
-    int bare;
+    int one_device; /* --devices may not name several; of a command with verbs: of all verbs */
+    int bare;       /* run gets no context: it needs none, or opens its own with qn_cli_open */
     qn_status (*run)(qn_ctx *ctx, const qn_args *args, qn_err *err);
 };
 
@@ -155,14 +155,15 @@ void qn_cli_summary(const qn_args *args, double n_items, const char *item, const
 
 /* Adds a comparison of this run to --metrics; those past the first QN_MAX_CHECKS are left out. */
 void qn_cli_check(const qn_args *args, qn_run_check check);
+/* `n_equal` of `n` values are the same, and all should be. */
+void qn_cli_check_equal(const qn_args *args, const char *what, const char *against, double n,
+                        double n_equal);
 
 /* The value of --progress; off with --quiet. */
 qn_status qn_cli_progress(const qn_args *args, qn_progress_mode *out, qn_err *err);
 
-/* Refuses --devices that names several, for commands that work on one. */
-qn_status qn_cli_one_device(const qn_args *args, qn_err *err);
-
-/* Opens a context by the global options and serves it on --metrics-port while it is the only one. */
+/* Opens a context by the global options and serves it on --metrics-port while it is the only
+ * one. */
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err);
 
 /* The end of a run that came to `st`: prints the summary, writes --metrics and --memory-map,
@@ -176,7 +177,7 @@ qn_status qn_cli_print_table(qn_table *table, int is_json, qn_err *err);
 qn_status qn_cli_input(const char *path, qn_err *err);
 
 /* Appends the command line as one would type it, for reports that name what made them. */
-void qn_cli_line(const qn_args *args, qn_str *out);
+qn_status qn_cli_line(const qn_args *args, qn_str *out, qn_err *err);
 
 /* The frame. */
 
@@ -189,8 +190,6 @@ typedef enum {
     QN_EXIT_NOMEM = 5,
     QN_EXIT_INPUT = 6
 } qn_exit;
-
-qn_exit qn_exit_of(qn_status status);
 
 extern const qn_opt qn_global_options[];
 
@@ -221,8 +220,18 @@ extern const qn_command qn_cmd_completion, qn_cmd_man;
 void qn_help_print(const qn_command *const *commands, const qn_args *args, FILE *to);
 void qn_usage_print(const qn_args *args, FILE *to); /* one line */
 
-extern const qn_command qn_cmd_arc, qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
-    qn_cmd_devices, qn_cmd_fit, qn_cmd_les, qn_cmd_make, qn_cmd_report, qn_cmd_route, qn_cmd_scan,
-    qn_cmd_selftest, qn_cmd_solweig, qn_cmd_tasks, qn_cmd_version;
+extern const qn_command qn_cmd_bench, qn_cmd_cache, qn_cmd_calibrate, qn_cmd_compare,
+    qn_cmd_devices, qn_cmd_les, qn_cmd_report, qn_cmd_route, qn_cmd_scan, qn_cmd_selftest,
+    qn_cmd_tasks, qn_cmd_version;
+
+/* The verbs of commands that have one file for each. */
+extern const qn_command qn_verb_arc_run, qn_verb_arc_check, qn_verb_arc_bench, qn_verb_arc_dis,
+    qn_verb_arc_ops, qn_verb_arc_show, qn_verb_arc_serve;
+extern const qn_command qn_verb_fit_run, qn_verb_fit_check, qn_verb_fit_new, qn_verb_fit_emit,
+    qn_verb_fit_grad, qn_verb_fit_bench;
+extern const qn_command qn_verb_les_run, qn_verb_les_bench, qn_verb_les_check;
+extern const qn_command qn_verb_make_town, qn_verb_make_programs, qn_verb_make_mesh;
+extern const qn_command qn_verb_solweig_svf, qn_verb_solweig_shadow, qn_verb_solweig_walls,
+    qn_verb_solweig_bench, qn_verb_solweig_run, qn_verb_solweig_check;
 
 #endif

@@ -1,13 +1,8 @@
 /* cmd_arc_bench.c - `quern arc bench`: runs a second, on the CPU and on devices. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
 #include "lab/arc/bench.h"
-#include "lab/scan/sizes.h"
-#include "util/crossover.h"
-#include "util/table.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,34 +53,6 @@ static qn_status read_replicates(const char *list, qn_arc_bench_options *o, qn_e
     return QN_OK;
 }
 
-static qn_status print_rows(const qn_arc_bench_report *report, qn_err *err)
-{
-    qn_table table = qn_table_begin("DEVICE", "THREADS", "WITHOUT", "RUNS", "SOLVED", "ERRORS",
-                                    "FALLBACKS", "KERNEL MS", "KERNEL RUNS/S", "RUN MS",
-                                    "END TO END MS", "END TO END RUNS/S");
-
-    for (int i = 0; i < report->n; i++) {
-        const qn_arc_bench_row *r = &report->rows[i];
-
-        qn_table_add(&table, r->device);
-        if (r->threads)
-            qn_table_addf(&table, "%d", r->threads);
-        else
-            qn_table_add(&table, "-");
-        qn_table_add(&table, r->without_worst ? report->worst : "-");
-        qn_table_addf(&table, "%u", r->runs);
-        qn_table_addf(&table, "%" PRIu64, r->solved);
-        qn_table_addf(&table, "%" PRIu64, r->errors);
-        qn_table_addf(&table, "%" PRIu64, r->fallbacks);
-        qn_table_addf(&table, "%.3f", r->kernel_s * 1e3);
-        qn_table_addf(&table, "%.0f", r->runs / r->kernel_s);
-        qn_table_addf(&table, "%.3f", r->run_s * 1e3);
-        qn_table_addf(&table, "%.3f", r->wall_s * 1e3);
-        qn_table_addf(&table, "%.0f", r->runs / r->wall_s);
-    }
-    return qn_cli_print_table(&table, 0, err);
-}
-
 static void print_rest(const qn_arc_bench_report *report)
 {
     if (*report->worst)
@@ -104,22 +71,23 @@ static void print_rest(const qn_arc_bench_report *report)
 
 static qn_status report_all(const qn_args *args, const qn_arc_bench_report *report, qn_err *err)
 {
-    json_t *json = qn_arc_bench_json(report);
+    const qn_sheet rows = qn_arc_bench_sheet(report);
     qn_str line = { 0 };
+    json_t *json;
+    qn_table table;
     qn_status st = QN_OK;
 
-    qn_cli_line(args, &line);
-    if (!json || json_object_set_new(json, "command", qn_json_text(qn_str_get(&line)))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report");
-        goto out;
-    }
+    QN_TRY(qn_cli_line(args, &line, err));
+    if (!(json = qn_arc_bench_json(report, qn_str_get(&line))))
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for the report");
     if (qn_text(args, "o"))
         QN_TRY(qn_json_write(qn_text(args, "o"), json, err));
     if (qn_flag(args, "json")) {
         json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
         putchar('\n');
     } else {
-        QN_TRY(print_rows(report, err));
+        table = qn_sheet_table(&rows);
+        QN_TRY(qn_cli_print_table(&table, 0, err));
         print_rest(report);
     }
 out:

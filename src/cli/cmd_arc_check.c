@@ -1,8 +1,7 @@
 /* cmd_arc_check.c - `quern arc check`: golden cases of the primitives. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
-#include "lab/arc/check_cases.h"
+#include "lab/arc/check.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +33,8 @@ static qn_status check_file(qn_ctx *ctx, const qn_arc_session_options *o, const 
     QN_TRY(qn_cli_input(path, err));
     QN_TRY(qn_arc_session_new(ctx, o, &session, err));
     QN_TRY(qn_arc_check_cases(session, path, &report, err));
-    fputs(qn_str_get(&report.failures), stdout);
+    for (size_t i = 0; i < report.failures.n; i++)
+        printf("%s%s\n", report.failures.list[i].name, report.failures.list[i].note);
     printf("%s: %" PRIu64 " of %" PRIu64 " cases pass on %s, %" PRIu64
            " of them left it for the CPU\n",
            path, report.passed, report.n, qn_arc_session_device(session), report.on_cpu);

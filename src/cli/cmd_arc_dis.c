@@ -1,11 +1,9 @@
 /* cmd_arc_dis.c - `quern arc dis` and `quern arc ops`: bytecode, and the primitives. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
-#include "domain/arc/compile/code_file.h"
-#include "domain/arc/compile/dis.h"
-#include "domain/arc/compile/kinds.h"
-#include "domain/arc/value/known.h"
+#include "domain/arc/compile/compile.h"
+#include "domain/arc/compile/passes.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/table.h"
 
@@ -163,12 +161,8 @@ static qn_status run_ops(qn_ctx *ctx, const qn_args *args, qn_err *err)
     for (int i = 0; i < ARC_N_NAMED; i++) {
         const qn_arc_op *op = qn_arc_op_at(i);
 
-        qn_table_addf(&table, "%d", i);
-        qn_table_add(&table, op->name);
-        qn_table_addf(&table, "%d", op->arity);
-        qn_table_add(&table, result_text(i));
-        qn_table_add(&table, class_text(op->class_));
-        qn_table_addf(&table, "%d", op->priority);
+        qn_table_addf(&table, "%d\t%s\t%d\t%s\t%s\t%d", i, op->name, op->arity, result_text(i),
+                      class_text(op->class_), op->priority);
     }
     return qn_cli_print_table(&table, qn_flag(args, "json"), err);
 }

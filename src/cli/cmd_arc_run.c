@@ -1,11 +1,10 @@
 /* cmd_arc_run.c - `quern arc run`: programs on the grids of tasks. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
 #include "util/table.h"
+#include "util/utf8.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const qn_opt options[] = {
@@ -55,10 +54,8 @@ static qn_status print_check(const qn_arc_report *e, int match_all, qn_err *err)
             continue;
         n++;
         qn_table_add(&table, s->program);
-        qn_table_addf(&table, "%" PRIu64, s->runs);
-        qn_table_addf(&table, "%" PRIu64, s->solved);
-        qn_table_addf(&table, "%" PRIu64, s->errors);
-        qn_table_addf(&table, "%" PRIu64, s->steps);
+        qn_table_addf(&table, "%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, s->runs, s->solved,
+                      s->errors, s->steps);
         qn_table_add(&table, s->failure ? s->failure : "-");
     }
     if (!n)
@@ -77,10 +74,12 @@ static void print_plain(const qn_arc_report *e)
     for (size_t i = 0; i < e->n_scores; i++) {
         if (!e->scores[i].failure)
             continue;
-        if (shown++ < SHOWN_FAILURES)
-            fprintf(stderr, "%s\n", e->scores[i].failure);
-        else
+        if (shown++ < SHOWN_FAILURES) {
+            qn_utf8_print(e->scores[i].failure, stderr);
+            fputc('\n', stderr);
+        } else {
             more++;
+        }
     }
     if (more)
         fprintf(stderr, "and %d more programs that fail\n", more);
@@ -106,19 +105,6 @@ static void note_left_out(const qn_arc_report *e)
                 e->n_scores, first);
 }
 
-static void report_solved(const qn_args *args, const qn_arc_report *e)
-{
-    const double n = (double)(e->runs - e->unscored);
-
-    qn_cli_check(args, (qn_run_check){ .what = "outputs",
-                                       .against = "what the tasks ask for",
-                                       .n_values = n,
-                                       .n_equal = (double)e->solved,
-                                       .error = NAN,
-                                       .limit = NAN,
-                                       .is_ok = (double)e->solved == n });
-}
-
 /* The verb. */
 
 static void print_rest(const qn_args *args, const qn_arc_report *e, double timeout_s)
@@ -130,7 +116,8 @@ static void print_rest(const qn_args *args, const qn_arc_report *e, double timeo
                 e->timeouts, e->runs);
     qn_cli_summary(args, (double)e->runs, "run", "runs");
     if (qn_flag(args, "check"))
-        report_solved(args, e);
+        qn_cli_check_equal(args, "outputs", "what the tasks ask for",
+                           (double)(e->runs - e->unscored), (double)e->solved);
 }
 
 static qn_status run_options(const qn_args *args, qn_arc_run_options *out, qn_option_store *store,

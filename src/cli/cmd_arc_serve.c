@@ -1,6 +1,5 @@
 /* cmd_arc_serve.c - `quern arc serve`: a line of JSON in, a line of JSON out. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
 #include "domain/arc/api/server.h"
 #include "util/file.h"

@@ -1,6 +1,5 @@
 /* cmd_arc_show.c - `quern arc show`: tasks and results as pictures and pages. */
 #include "cli/arc_options.h"
-#include "cli/cmd_arc.h"
 
 #include "domain/arc/show/show.h"
 

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 
 #include "engine/engine.h"
+#include "util/env.h"
 #include "util/file.h"
 #include "util/str.h"
 #include "util/table.h"
@@ -77,7 +78,6 @@ static void print_kinds(const cache *c)
 static qn_status run_stat(qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
-    const char *use = getenv("QUERN_CACHE");
     double total = 0;
     char a[32], b[32];
     cache c;
@@ -88,7 +88,7 @@ static qn_status run_stat(qn_ctx *none, const qn_args *args, qn_err *err)
     for (int i = 0; i < c.n; i++)
         total += (double)c.list[i].bytes;
     printf("folder   %s%s\n", c.path, access(c.path, F_OK) == 0 ? "" : " (not made yet)");
-    if (use && strcmp(use, "0") == 0)
+    if (qn_env_number("QUERN_CACHE", 1) == 0)
         printf("use      off (QUERN_CACHE=0)\n");
     printf("entries  %d, %s of %s\n", c.n, qn_format_bytes(total, a, sizeof a),
            qn_format_bytes(cap_bytes, b, sizeof b));
@@ -112,12 +112,10 @@ static qn_status run_list(qn_ctx *none, const qn_args *args, qn_err *err)
     (void)args;
     QN_TRY(read_cache(&c, err));
     qn_table table = qn_table_begin("KEY", "KIND", "BYTES", "USED");
-    for (int i = c.n - 1; i >= 0; i--) {
-        qn_table_add(&table, c.list[i].key);
-        qn_table_add(&table, qn_kcache_kind(c.list[i].kind));
-        qn_table_addf(&table, "%llu", (unsigned long long)c.list[i].bytes);
-        qn_table_add(&table, format_time(c.list[i].used_s, when, sizeof when));
-    }
+    for (int i = c.n - 1; i >= 0; i--)
+        qn_table_addf(&table, "%s\t%s\t%llu\t%s", c.list[i].key, qn_kcache_kind(c.list[i].kind),
+                      (unsigned long long)c.list[i].bytes,
+                      format_time(c.list[i].used_s, when, sizeof when));
     st = qn_cli_print_table(&table, 0, err);
 out:
     free(c.list);

@@ -47,13 +47,8 @@ static void add_row(qn_table *table, const qn_route_op *op, const char *device, 
                          last = qn_route_op_point(op, d, n - 1);
     char text[32];
 
-    qn_table_add(table, qn_route_op_name(op));
-    qn_table_add(table, device);
-    qn_table_addf(table, "%d", n);
-    qn_table_addf(table, "%.0f", first.size);
-    qn_table_addf(table, "%.3f", first.median_us);
-    qn_table_addf(table, "%.0f", last.size);
-    qn_table_addf(table, "%.3f", last.median_us);
+    qn_table_addf(table, "%s\t%s\t%d\t%.0f\t%.3f\t%.0f\t%.3f", qn_route_op_name(op), device, n,
+                  first.size, first.median_us, last.size, last.median_us);
     for (int m = QN_RESIDENT; m <= QN_COLD; m++)
         qn_table_add(table, qn_crossover_text(crossover_of(op, d, m), text, sizeof text));
 }
@@ -69,9 +64,7 @@ static qn_status print_result(const qn_ctx *ctx, qn_err *err)
         for (int d = 0; d < qn_device_count(ctx); d++)
             if (qn_route_op_points(op, d))
                 add_row(&table, op, qn_device_id(ctx, d), d);
-    if (!qn_table_print(&table, stdout, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write the measurements to stdout");
-    return QN_OK;
+    return qn_table_print(&table, stdout, QN_TABLE_TEXT, err);
 }
 
 static qn_status print_files(const qn_ctx *ctx, qn_err *err)

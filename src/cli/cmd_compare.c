@@ -43,12 +43,10 @@ static qn_status write_agreement(const qn_args *args, const qn_agree_options *o,
     qn_str line = { 0 }, path = { 0 };
     qn_status st = QN_OK;
 
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_line(args, &line, err));
     qn_str_addf(&path, "%s.json", qn_text(args, "o"));
-    if (line.failed || path.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for names of files");
-        goto out;
-    }
+    if (line.failed || path.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for names of files");
     QN_TRY(qn_make_parent(path.data, err));
     QN_TRY(qn_agree_write(path.data, args->words[0], args->words[1], line.data, o, found, err));
 out:

@@ -54,13 +54,9 @@ static qn_status print_table(const qn_ctx *ctx, qn_err *err)
     for (int i = 0; i < qn_device_count(ctx); i++) {
         const qn_device_info *info = qn_device_get(ctx, i);
 
-        qn_table_add(&table, qn_device_id(ctx, i));
-        qn_table_add(&table, info->name);
-        qn_table_add(&table, kinds[info->kind]);
-        qn_table_addf(&table, "%.1f", (double)info->mem_total / (1 << 30));
-        qn_table_addf(&table, "%u", info->units);
-        qn_table_add(&table, info->arch);
-        qn_table_add(&table, qn_device_state(ctx, i));
+        qn_table_addf(&table, "%s\t%s\t%s\t%.1f\t%u\t%s\t%s", qn_device_id(ctx, i), info->name,
+                      kinds[info->kind], (double)info->mem_total / (1 << 30), info->units,
+                      info->arch, qn_device_state(ctx, i));
     }
     for (int i = 0; i < qn_backend_state_count(ctx); i++) {
         const qn_backend_state *state = qn_backend_state_at(ctx, i);
@@ -147,127 +143,76 @@ static void print_details(const qn_ctx *ctx, int i)
 
 /* For programs. */
 
-/* Sets member `key`; `*ok` becomes 0 for lack of memory and stays so. */
-static void put(json_t *object, const char *key, json_t *value, int *ok)
+/* Crossovers are named and counted as in the profile's own file: 0 is none, missing is unknown. */
+static json_t *crossover_json(const qn_route_op *op, int d)
 {
-    if (json_object_set_new(object, key, value) != 0)
-        *ok = 0;
+    const qn_i64 cold = qn_route_op_crossover(op, d, QN_COLD);
+    const qn_i64 resident = qn_route_op_crossover(op, d, QN_RESIDENT);
+
+    return json_pack("{s:o, s:o*, s:o*}", "op", qn_json_text(qn_route_op_name(op)),
+                     "crossover_cold", cold >= 0 ? json_integer(cold) : NULL, "crossover_resident",
+                     resident >= 0 ? json_integer(resident) : NULL);
 }
 
-/* Crossovers are named and counted as in the profile's own file: 0 is none, missing is unknown. */
-static json_t *profile_json(const qn_ctx *ctx, int d, int *ok)
+static json_t *profile_json(const qn_ctx *ctx, int d)
 {
     const char *updated = qn_profile_updated(ctx, d);
-    json_t *profile, *ops;
     const qn_route_op *op;
+    json_t *ops;
     size_t at = 0;
 
     if (!*updated)
         return json_null();
-    profile = json_object();
     ops = json_array();
-    put(profile, "updated", qn_json_text(updated), ok);
-    put(profile, "age_s", qn_json_number(qn_utc_age_s(updated)), ok);
-    while ((op = next_crossover(ctx, d, &at))) {
-        json_t *j = json_object();
-
-        put(j, "op", qn_json_text(qn_route_op_name(op)), ok);
-        if (qn_route_op_crossover(op, d, QN_COLD) >= 0)
-            put(j, "crossover_cold", json_integer(qn_route_op_crossover(op, d, QN_COLD)), ok);
-        if (qn_route_op_crossover(op, d, QN_RESIDENT) >= 0)
-            put(j, "crossover_resident", json_integer(qn_route_op_crossover(op, d, QN_RESIDENT)),
-                ok);
-        if (json_array_append_new(ops, j) != 0)
-            *ok = 0;
-    }
-    put(profile, "ops", ops, ok);
-    return profile;
+    while ((op = next_crossover(ctx, d, &at)))
+        qn_json_push(&ops, crossover_json(op, d));
+    return json_pack("{s:o, s:o, s:o}", "updated", qn_json_text(updated), "age_s",
+                     qn_json_number(qn_utc_age_s(updated)), "ops", ops);
 }
 
-static json_t *device_json(const qn_ctx *ctx, int i, int *ok)
+static json_t *device_json(const qn_ctx *ctx, int i)
 {
     const qn_device_info *info = qn_device_get(ctx, i);
     const qn_tile_limits tiles = qn_device_tiles(ctx, i);
-    json_t *d = json_object();
-    const struct {
-        const char *key, *text;
-    } texts[] = {
-        { "id", qn_device_id(ctx, i) },       { "name", info->name }, { "vendor", info->vendor },
-        { "driver", info->driver },           { "arch", info->arch }, { "kind", kinds[info->kind] },
-        { "state", qn_device_state(ctx, i) },
-    };
-    const struct {
-        const char *key;
-        uint64_t value;
-    } numbers[] = {
-        { "mem_total_bytes", info->mem_total },
-        { "mem_free_bytes", info->mem_free },
-        { "max_alloc_bytes", info->max_alloc },
-        { "budget_bytes", tiles.usable_bytes },
-        { "tile_bytes", tiles.tile_bytes },
-        { "tile_array_bytes", tiles.array_bytes },
-        { "local_mem_bytes", info->local_mem },
-        { "align_bytes", info->align },
-        { "units", info->units },
-        { "max_group", info->max_group },
-    };
-    const struct {
-        const char *key;
-        int value;
-    } flags[] = {
-        { "has_f64", info->has_f64 },
-        { "has_exact_f32", info->has_exact_f32 },
-        { "has_async_copy", info->has_async_copy },
-        { "has_graph_replay", info->has_graph_replay },
-        { "unified_memory", info->unified_memory },
-    };
 
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        put(d, texts[k].key, qn_json_text(texts[k].text), ok);
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-        put(d, numbers[k].key, json_integer((json_int_t)numbers[k].value), ok);
-    put(d, "max_grid",
-        json_pack("[III]", (json_int_t)info->max_grid[0], (json_int_t)info->max_grid[1],
-                  (json_int_t)info->max_grid[2]),
-        ok);
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-        put(d, flags[k].key, json_boolean(flags[k].value), ok);
-    put(d, "profile", profile_json(ctx, i, ok), ok);
-    return d;
-}
-
-static json_t *missing_json(const qn_backend_state *state, int *ok)
-{
-    json_t *m = json_object();
-
-    put(m, "backend", qn_json_text(state->name), ok);
-    put(m, "reason", qn_json_text(state->reason), ok);
-    return m;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I,"
+        " s:[III], s:b, s:b, s:b, s:b, s:b, s:o}",
+        "id", qn_json_text(qn_device_id(ctx, i)), "name", qn_json_text(info->name), "vendor",
+        qn_json_text(info->vendor), "driver", qn_json_text(info->driver), "arch",
+        qn_json_text(info->arch), "kind", qn_json_text(kinds[info->kind]), "state",
+        qn_json_text(qn_device_state(ctx, i)), "mem_total_bytes", (json_int_t)info->mem_total,
+        "mem_free_bytes", (json_int_t)info->mem_free, "max_alloc_bytes",
+        (json_int_t)info->max_alloc, "budget_bytes", (json_int_t)tiles.usable_bytes, "tile_bytes",
+        (json_int_t)tiles.tile_bytes, "tile_array_bytes", (json_int_t)tiles.array_bytes,
+        "local_mem_bytes", (json_int_t)info->local_mem, "align_bytes", (json_int_t)info->align,
+        "units", (json_int_t)info->units, "max_group", (json_int_t)info->max_group, "max_grid",
+        (json_int_t)info->max_grid[0], (json_int_t)info->max_grid[1], (json_int_t)info->max_grid[2],
+        "has_f64", info->has_f64, "has_exact_f32", info->has_exact_f32, "has_async_copy",
+        info->has_async_copy, "has_graph_replay", info->has_graph_replay, "unified_memory",
+        info->unified_memory, "profile", profile_json(ctx, i));
 }
 
 static qn_status print_json(const qn_ctx *ctx, qn_err *err)
 {
     qn_status st = QN_OK;
-    json_t *root = json_object(), *devices = json_array(), *missing = json_array();
-    int ok = 1;
+    json_t *root, *devices = json_array(), *missing = json_array();
 
-    put(root, "format", qn_json_text("quern-devices/1"), &ok);
-    put(root, "version", qn_json_text(qn_version()), &ok);
     for (int i = 0; i < qn_device_count(ctx); i++)
-        if (json_array_append_new(devices, device_json(ctx, i, &ok)) != 0)
-            ok = 0;
+        qn_json_push(&devices, device_json(ctx, i));
     for (int i = 0; i < qn_backend_state_count(ctx); i++) {
         const qn_backend_state *state = qn_backend_state_at(ctx, i);
 
-        if (is_missing(state) && json_array_append_new(missing, missing_json(state, &ok)) != 0)
-            ok = 0;
+        if (is_missing(state))
+            qn_json_push(&missing, json_pack("{s:o, s:o}", "backend", qn_json_text(state->name),
+                                             "reason", qn_json_text(state->reason)));
     }
-    put(root, "devices", devices, &ok); /* `root` owns them from here on */
-    put(root, "missing", missing, &ok);
-    if (!ok)
+    root = json_pack("{s:s, s:s, s:o, s:o}", "format", "quern-devices/1", "version", qn_version(),
+                     "devices", devices, "missing", missing);
+    if (!root)
         st = qn_fail(err, QN_ERR_NOMEM, "%d devices as JSON", qn_device_count(ctx));
     else if (json_dumpf(root, stdout, JSON_INDENT(2)) != 0 || putchar('\n') == EOF)
-        st = qn_fail(err, QN_ERR_IO, "cannot write to stdout");
+        st = qn_fail(err, ferror(stdout) ? QN_ERR_IO : QN_ERR_NOMEM, "cannot write to stdout");
     json_decref(root);
     return st;
 }

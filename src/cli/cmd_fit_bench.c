@@ -1,9 +1,7 @@
 /* cmd_fit_bench.c - `quern fit bench`: how fast terms are evaluated. */
-#include "cli/cmd_fit.h"
+#include "cli/cli.h"
 
 #include "lab/fit/bench/bench.h"
-#include "lab/fit/bench/bench_solve.h"
-#include "util/table.h"
 
 #include <string.h>
 
@@ -24,25 +22,8 @@ static const char *const all[] = { "hello", "B1", "B2", "B3", "B4", "B7", "B8", 
 
 static qn_status print_rows(const qn_fit_bench *bench, qn_err *err)
 {
-    qn_table table = qn_table_begin("BENCH", "WHAT", "PREC", "DEVICE", "N", "BEST US", "MEDIAN US",
-                                    "PIPED US", "NS EACH", "GB/S", "BOUND %");
-
-    for (size_t k = 0; k < bench->n; k++) {
-        const qn_fit_bench_row *r = &bench->rows[k];
-        const double us = qn_fit_bench_best_us(r);
-
-        qn_table_add(&table, r->bench);
-        qn_table_add(&table, r->what);
-        qn_table_add(&table, r->precision == QN_FIT_F64 ? "f64" : "f32");
-        qn_table_add(&table, r->device);
-        qn_table_addf(&table, "%lld", (long long)r->n);
-        qn_table_addf(&table, "%.1f", r->best_us);
-        qn_table_addf(&table, "%.1f", r->median_us);
-        qn_table_addf(&table, r->piped_us > 0 ? "%.1f" : "-", r->piped_us);
-        qn_table_addf(&table, "%.4f", us * 1e3 / (double)r->n);
-        qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", r->bytes / us / 1e3);
-        qn_table_addf(&table, r->bytes > 0 ? "%.1f" : "-", qn_fit_bench_bound_pct(bench, r));
-    }
+    const qn_sheet rows = qn_fit_bench_sheet(bench);
+    qn_table table = qn_sheet_table(&rows);
     const qn_status st = qn_cli_print_table(&table, 0, err);
 
     if (st != QN_OK)
@@ -57,14 +38,11 @@ static qn_status print_rows(const qn_fit_bench *bench, qn_err *err)
 static qn_status write_json(const qn_args *args, const qn_fit_bench *bench, qn_err *err)
 {
     qn_str line = { 0 };
-    json_t *json;
     qn_status st;
 
-    qn_cli_line(args, &line);
-    json = qn_fit_bench_json(bench, qn_str_get(&line));
-    st = json ? qn_json_write(qn_text(args, "o"), json, err)
-              : qn_fail(err, QN_ERR_NOMEM, "no memory for %s", qn_text(args, "o"));
-    json_decref(json);
+    QN_TRY(qn_cli_line(args, &line, err));
+    QN_TRY(qn_sheet_save(qn_text(args, "o"), qn_fit_bench_json(bench, qn_str_get(&line)), err));
+out:
     qn_str_free(&line);
     return st;
 }
@@ -88,16 +66,16 @@ static qn_status print_solves(const json_t *rows, qn_err *err)
         static const char *const words[] = { "solver", "linear", "status" };
         const json_int_t steps = json_integer_value(json_object_get(row, "accepted"));
 
-        qn_table_add(&table, json_string_value(json_object_get(row, "bench")));
-        qn_table_add(&table, json_string_value(json_object_get(row, "what")));
-        qn_table_addf(&table, "%lld", (long long)json_integer_value(json_object_get(row, "n")));
+        qn_table_addf(&table, "%s\t%s\t%lld", json_string_value(json_object_get(row, "bench")),
+                      json_string_value(json_object_get(row, "what")),
+                      (long long)json_integer_value(json_object_get(row, "n")));
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
             qn_table_add(&table, json_string_value(json_object_get(row, words[w])));
-        qn_table_addf(&table, "%.6g", json_number_value(json_object_get(row, "final_cost")));
-        qn_table_addf(&table, "%lld", (long long)steps);
-        qn_table_addf(&table, "%.4f", json_number_value(json_object_get(row, "first_s")));
-        qn_table_addf(&table, "%.4f", json_number_value(json_object_get(row, "best_s")));
-        qn_table_add(&table, json_string_value(json_object_get(row, "note")));
+        qn_table_addf(&table, "%.6g\t%lld\t%.4f\t%.4f\t%s",
+                      json_number_value(json_object_get(row, "final_cost")), (long long)steps,
+                      json_number_value(json_object_get(row, "first_s")),
+                      json_number_value(json_object_get(row, "best_s")),
+                      json_string_value(json_object_get(row, "note")));
     }
     return qn_cli_print_table(&table, 0, err);
 }
@@ -130,7 +108,6 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_fit_bench bench = { .stores_f32 = !strcmp(qn_text(args, "storage"), "f32") };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_cli_one_device(args, err));
     if (is_of_solves(args->words[0]))
         return run_solves(ctx, args, precision, err);
     for (int k = 0; names[k]; k++)

@@ -1,11 +1,10 @@
 /* cmd_fit_check.c - `quern fit check`: lists the terms of a program, or compares with reference
  * values. */
-#include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
 #include "lab/fit/check/check.h"
 #include "domain/fit/code/tape.h"
-#include "util/table.h"
+#include "lab/sheet.h"
 
 #include <string.h>
 
@@ -39,15 +38,9 @@ static qn_status add_group(qn_table *table, const qn_fit_group *g, qn_err *err)
     QN_TRY(qn_fit_tape_new(g->graph, QN_FIT_WANT(QN_FIT_RES), g->loss, QN_FIT_SWEEP_AUTO, &value,
                            err));
     QN_TRY(qn_fit_tape_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &whole, err));
-    qn_table_add(table, g->name);
-    qn_table_add(table, g->is_energy ? "energy" : "residual");
-    qn_table_addf(table, "%lld", (long long)g->n);
-    qn_table_addf(table, "%d", g->n_rows);
-    qn_table_addf(table, "%d", whole->n_variables);
-    qn_table_addf(table, "%d", g->n_columns);
-    qn_table_addf(table, "%d", value->n_ops);
-    qn_table_addf(table, "%d", whole->n_ops);
-    qn_table_addf(table, "%d", whole->peak_live);
+    qn_table_addf(table, "%s\t%s\t%lld\t%d\t%d\t%d\t%d\t%d\t%d", g->name,
+                  g->is_energy ? "energy" : "residual", (long long)g->n, g->n_rows,
+                  whole->n_variables, g->n_columns, value->n_ops, whole->n_ops, whole->peak_live);
 out:
     qn_fit_tape_free(value);
     qn_fit_tape_free(whole);
@@ -84,40 +77,37 @@ out:
 
 /* Reference values. */
 
-static void add_finding(qn_table *table, const qn_finding *f)
-{
-    qn_table_add(table, f->part);
-    qn_table_add(table, f->name);
-    if (f->verdict == QN_FINDING_SKIPPED) {
-        for (int k = 0; k < 3; k++)
-            qn_table_add(table, "-");
-    } else {
-        qn_table_addf(table, "%lld", (long long)f->n);
-        qn_table_addf(table, "%.3g", f->value);
-        qn_table_addf(table, "%.3g", f->high);
-    }
-    qn_table_add(table, qn_verdict_name(f->verdict));
-}
-
 static qn_status print_findings(const qn_findings *findings, int is_all, int is_json, qn_err *err)
 {
-    qn_table table = qn_table_begin("PART", "WHAT", "VALUES", "FOUND", "LIMIT", "VERDICT");
-    int n = 0;
+    static const qn_column columns[] = {
+        { QN_COLUMN(qn_finding, part, "PART", NULL) },
+        { QN_COLUMN(qn_finding, name, "WHAT", NULL) },
+        { QN_COLUMN(qn_finding, n, "VALUES", NULL, .hides_zero = 1) },
+        { QN_COLUMN(qn_finding, value, "FOUND", NULL, .shown = "%.3g") },
+        { QN_COLUMN(qn_finding, high, "LIMIT", NULL, .shown = "%.3g") },
+        { QN_COLUMN(qn_finding, verdict, "VERDICT", NULL, .words = qn_verdict_words) },
+    };
+    qn_findings shown = { 0 };
+    qn_status st = QN_OK;
+    qn_table table;
 
     for (size_t k = 0; k < findings->n; k++)
-        if (is_all || findings->list[k].verdict != QN_FINDING_OK) {
-            add_finding(&table, &findings->list[k]);
-            n++;
-        }
-    if (n || is_json)
-        return qn_cli_print_table(&table, is_json, err);
-    qn_table_free(&table);
-    return QN_OK;
+        if (is_all || findings->list[k].verdict != QN_FINDING_OK)
+            qn_findings_add(&shown, &findings->list[k]);
+    QN_TRY(qn_findings_complete(&shown, err));
+    table = qn_sheet_table(&QN_SHEET(columns, shown.list, shown.n));
+    if (shown.n || is_json)
+        st = qn_cli_print_table(&table, is_json, err);
+    else
+        qn_table_free(&table);
+out:
+    qn_findings_free(&shown);
+    return st;
 }
 
 static void print_parts(const qn_findings *findings)
 {
-    for (const qn_fit_part *part = qn_fit_parts; part->name; part++) {
+    for (const qn_check *part = qn_fit_checks; part->name; part++) {
         size_t n = 0, out = 0, skipped = 0;
         qn_i64 values = 0;
 
@@ -131,7 +121,7 @@ static void print_parts(const qn_findings *findings)
             out += f->verdict == QN_FINDING_OUT;
             skipped += f->verdict == QN_FINDING_SKIPPED;
         }
-        if (n)
+        if (n && part->about)
             printf("%-10s  %zu findings of %lld values: %zu ok, %zu out of bounds, %zu skipped\n",
                    part->name, n, (long long)values, n - out - skipped, out, skipped);
     }
@@ -144,7 +134,6 @@ static qn_status check_golden(const qn_args *args, qn_err *err)
     qn_ctx *ctx = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(qn_cli_open(args, &ctx, err));
     QN_TRY(
         qn_fit_check_golden(ctx, qn_text(args, "golden"), qn_text(args, "part"), &findings, err));

@@ -1,5 +1,4 @@
 /* cmd_fit_emit.c - `quern fit emit`: prints the kernels of a program. */
-#include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
 #include "domain/fit/run/run.h"

@@ -1,5 +1,4 @@
 /* cmd_fit_grad.c - `quern fit grad`: checks the derivatives of a program. */
-#include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
 #include "lab/fit/check/check.h"

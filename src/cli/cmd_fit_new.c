@@ -1,21 +1,26 @@
 /* cmd_fit_new.c - `quern fit new`: prints a commented program to start from. */
-#include "cli/cmd_fit.h"
+#include "cli/cli.h"
 
-#include "domain/fit/run/run.h"
+#include <string.h>
 
 static const char *const examples[] = { "quern fit new mesh >ball.fit",
                                         "quern fit run ball.fit --out . --picture ball.png", NULL };
 
+static const struct {
+    const char *name, *text;
+} programs[] = {
+#include "fit_examples.gen.h"
+};
+
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    const char *text = qn_fit_start(args->words[0]);
-
     (void)ctx;
-    if (!text)
-        return qn_fail(err, QN_ERR_USAGE, "'%s' is not one of nist, mesh, bal, sketch",
-                       args->words[0]);
-    fputs(text, stdout);
-    return QN_OK;
+    for (size_t k = 0; k < sizeof programs / sizeof *programs; k++)
+        if (!strcmp(programs[k].name, args->words[0])) {
+            fputs(programs[k].text, stdout);
+            return QN_OK;
+        }
+    return qn_fail(err, QN_ERR_USAGE, "'%s' is not one of nist, mesh, bal, sketch", args->words[0]);
 }
 
 const qn_command qn_verb_fit_new = {

@@ -1,5 +1,4 @@
 /* cmd_fit_run.c - `quern fit run`: solves a program, writes its results and reports. */
-#include "cli/cmd_fit.h"
 #include "cli/fit_options.h"
 
 #include <signal.h>
@@ -28,91 +27,86 @@ static void note_interrupt(int number)
     signal(number, SIG_DFL);
 }
 
-static int is_stopped(void)
+/* Progress. */
+
+typedef struct {
+    qn_progress_options how;
+    qn_progress *bar; /* of the current solve */
+    int is_shown;
+    double n_iterations; /* of all solves */
+} watch;
+
+static void end_bar(watch *w, int is_done)
 {
+    if (is_done && w->is_shown)
+        qn_progress_done(w->bar);
+    qn_progress_free(w->bar);
+    w->bar = NULL;
+    w->is_shown = 0;
+}
+
+/* Each solve has a bar; it is shown once the solve has taken a second. */
+static int watch_iteration(void *user, const qn_fit_progress *p)
+{
+    watch *w = user;
+    qn_err ignored;
+
+    w->n_iterations++;
+    if (p->iteration == 1) {
+        end_bar(w, 1);
+        qn_progress_new(&w->how, p->solver, "iterations", p->max_iterations, &w->bar, &ignored);
+    }
+    w->is_shown |= p->seconds > 1;
+    if (w->is_shown)
+        qn_progress_at(w->bar, p->iteration);
     return was_interrupted;
 }
 
-/* Files. */
-
-/* One line with the files that were written, if there are any. */
-static void print_files(const qn_fit_text *text, const qn_fit_options *o)
+static qn_status solve(qn_ctx *ctx, const qn_fit_options *o, qn_fit_solution **out, qn_err *err)
 {
-    qn_str line = { 0 };
+    char *faults = NULL;
+    const qn_status st = qn_fit_solve_file(ctx, o->name, o, out, &faults, err);
 
-    for (int k = 0; k < text->n_writes; k++)
-        qn_str_addf(&line, ", %s%s%s", text->writes[k].file[0] == '/' ? "" : o->out,
-                    text->writes[k].file[0] == '/' ? "" : "/", text->writes[k].file);
-    for (size_t k = 0; k < o->n_report; k++)
-        qn_str_addf(&line, ", %s", o->report[k]);
-    if (o->stats[0])
-        qn_str_addf(&line, ", %s", o->stats);
-    if (o->picture[0])
-        qn_str_addf(&line, ", %s", o->picture);
-    if (line.len)
-        printf("files: %s\n", qn_str_get(&line) + 2);
-    qn_str_free(&line);
+    if (faults)
+        fputs(faults, stderr);
+    qn_fit_faults_free(faults);
+    return st;
 }
 
-static double iterations_of(const qn_fit_result *result)
+static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    double n = 0;
-
-    for (int k = 0; k < result->n_solves; k++)
-        n += result->solves[k].report.n_accepted + result->solves[k].report.n_rejected;
-    return n;
-}
-
-/* Every solve block has to converge, since the next starts from its result. */
-static qn_status judge(const qn_fit_result *result, qn_err *err)
-{
-    for (int k = 0; k < result->n_solves; k++) {
-        const qn_fit_report *r = &result->solves[k].report;
-
-        if (!qn_fit_end_is_converged(r->end))
-            return qn_fail(err, QN_ERR_FAILED, "not converged: %s: %s", qn_fit_end_name(r->end),
-                           r->text);
-    }
-    return QN_OK;
-}
-
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
-{
-    qn_fit_watch watch = { .is_stopped = is_stopped };
+    watch w = { .bar = NULL };
+    const qn_fit_callback callback = { watch_iteration, &w };
     qn_option_store store = { 0 };
     qn_fit_options o;
-    qn_fit_text *text = NULL;
-    qn_fit_result result = { 0 };
-    qn_str line = { 0 }, summary = { 0 };
-    qn_ctx *ctx = NULL;
+    qn_fit_solution *solution = NULL;
+    qn_fit_ending end;
+    qn_str line = { 0 };
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_cli_fit_options(args, &o, &store, err));
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_input(o.name, err));
+    QN_TRY(qn_cli_progress(args, &w.how.mode, err));
+    QN_TRY(qn_cli_line(args, &line, err));
     o.command = qn_str_get(&line);
     o.out = qn_text(args, "out");
-    QN_TRY(qn_cli_progress(args, &watch.progress.mode, err));
-    QN_TRY(qn_cli_fit_load(&o, &text, err));
-    QN_TRY(qn_fit_check_files(text, &o, err));
-    QN_TRY(qn_cli_open(args, &ctx, err));
+    o.callbacks = &callback;
+    o.n_callbacks = 1;
     if (signal(SIGINT, note_interrupt) == SIG_IGN) /* as in the background of a script */
         signal(SIGINT, SIG_IGN);
-    QN_TRY(qn_fit_run(ctx, text, &o, &watch, &result, err));
-    QN_TRY(qn_fit_write_files(ctx, text, &result, &o, err));
-    qn_fit_print_summary(text, &result, qn_fit_base_name(&o), &summary);
-    fputs(qn_str_get(&summary), stdout);
-    print_files(text, &o);
+    QN_TRY(solve(ctx, &o, &solution, err));
+    end_bar(&w, qn_fit_solution_is_converged(solution));
+    fputs(qn_fit_solution_summary(solution), stdout);
+    qn_fit_solution_ending(solution, &end);
     /* A solve in host memory has nothing to say about devices. */
-    if (strncmp(result.solves[result.n_solves - 1].device, "cpu", 3))
-        qn_cli_summary(args, iterations_of(&result), "iteration", "iterations");
-    QN_TRY(judge(&result, err));
+    if (strncmp(end.device, "cpu", 3))
+        qn_cli_summary(args, w.n_iterations, "iteration", "iterations");
+    if (!qn_fit_solution_is_converged(solution))
+        st = qn_fail(err, QN_ERR_FAILED, "not converged: %s: %s", end.status, end.text);
 out:
-    st = qn_cli_close(args, ctx, st, err);
+    end_bar(&w, 0);
+    qn_fit_solution_free(solution);
     qn_str_free(&line);
-    qn_str_free(&summary);
-    qn_fit_result_free(&result);
-    qn_fit_text_free(text);
     qn_option_store_free(&store);
     return st;
 }
@@ -132,6 +126,5 @@ const qn_command qn_verb_fit_run = {
         "before\n"
         "the solve. Exit 6: the program or its data are wrong; each fault is listed with its line.",
     .examples = examples,
-    .bare = 1,
     .run = run,
 };

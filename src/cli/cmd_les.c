@@ -1,5 +1,4 @@
 /* cmd_les.c - `quern les`: the verbs, and `run`. */
-#include "cli/cmd_les.h"
 
 #include "cli/options.h"
 #include "util/table.h"
@@ -20,10 +19,7 @@ static const qn_opt run_options[] = { QN_CLI_OPTION_CONFIG,
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/les.def>
-                                      { .name = "out",
-                                        .kind = QN_OPT_TEXT,
-                                        .value = "DIR",
-                                        .fallback = "out",
+                                      { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out",
                                         .help = "folder for the results" },
                                       { 0 } };
 
@@ -42,17 +38,10 @@ static qn_status print_errors(const qn_les_result *result, qn_err *err)
                                     "CORR ", "ENERGY %", "ENSTROPHY %", "PERSISTENCE");
     qn_les_comparison c;
 
-    for (int i = 0; qn_les_result_comparison(result, i, &c); i++) {
-        qn_table_addf(&table, "%d", c.step);
-        qn_table_add(&table, c.window);
-        qn_table_addf(&table, "%.4f", c.lowpass_error);
-        qn_table_addf(&table, "%.4f", c.lowpass_correlation);
-        qn_table_addf(&table, "%.4f", c.error);
-        qn_table_addf(&table, "%.4f", c.correlation);
-        qn_table_addf(&table, "%+.2f", 100 * c.energy_drift);
-        qn_table_addf(&table, "%+.2f", 100 * c.enstrophy_drift);
-        qn_table_addf(&table, "%.4f", c.persistence);
-    }
+    for (int i = 0; qn_les_result_comparison(result, i, &c); i++)
+        qn_table_addf(&table, "%d\t%s\t%.4f\t%.4f\t%.4f\t%.4f\t%+.2f\t%+.2f\t%.4f", c.step,
+                      c.window, c.lowpass_error, c.lowpass_correlation, c.error, c.correlation,
+                      100 * c.energy_drift, 100 * c.enstrophy_drift, c.persistence);
     return qn_cli_print_table(&table, 0, err);
 }
 
@@ -64,6 +53,10 @@ static qn_status print_result(const qn_les_options *options, const qn_les_result
     qn_status st = QN_OK;
 
     qn_les_result_summary(result, &run);
+    if (run.was_finished) {
+        printf("the run in %s is finished already: there is nothing to do\n", options->out);
+        return QN_OK;
+    }
     if (run.n_steps)
         printf("%lld steps of %d x %d%s on %s: %.4f ms per step, time %g\n", (long long)run.n_steps,
                options->N, options->N, options->precision == QN_LES_F64 ? " (f64)" : "", run.device,
@@ -116,8 +109,7 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     (void)none;
-    qn_cli_line(args, &line);
-    QN_TRY(qn_cli_one_device(args, err));
+    QN_TRY(qn_cli_line(args, &line, err));
     QN_TRY(qn_cli_options(args, qn_les_option_table(), &options, &store, err));
     QN_TRY(add_frame(args, qn_str_get(&line), &options, err));
     QN_TRY(check_folder(&options, err));
@@ -144,8 +136,8 @@ const qn_command qn_verb_les_run = {
         "snapshots also fields (.npy), pictures (.png) and a film; report.html and report.md;\n"
         "z.npy, A.npy, mu.npy, scale.npy and anchors.npy for --kernel-only.\n"
         "Exit 1: the flow became NaN or infinite. Exit 2: the time step is unstable; the message\n"
-        "names the largest stable one. --resume continues from les_checkpoint.qnc in --out with\n"
-        "the same bits as an uninterrupted run.",
+        "names the largest stable one. --resume continues from the last checkpoint in --out,\n"
+        "and gives the files of an uninterrupted run, byte for byte.",
     .examples = run_examples,
     .bare = 1,
     .run = run,
@@ -157,5 +149,6 @@ static const qn_command *const verbs[] = { &qn_verb_les_run, &qn_verb_les_bench,
 const qn_command qn_cmd_les = {
     .name = "les",
     .summary = "2-D turbulence, with an optional learned surrogate",
+    .one_device = 1,
     .verbs = verbs,
 };

@@ -1,9 +1,9 @@
 /* cmd_les_bench.c - `quern les bench`: times of steps by grid, and of whole runs. */
-#include "cli/cmd_les.h"
+#include "cli/cli.h"
 
 #include "lab/timing.h"
 #include "lab/les/bench/bench.h"
-#include "lab/scan/sizes.h"
+#include "lab/scan/scan.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/table.h"
@@ -124,24 +124,9 @@ static qn_les_options make_options(const cases *c, int profile, int what, int n,
 
 static qn_status print_points(const qn_les_points *points, qn_err *err)
 {
-    qn_table table = qn_table_begin("PROFILE", "PREC", "DEVICE", "N", "MEMBERS", "MS PER STEP",
-                                    "CELL STEPS/S", "FFT MS", "STEP / FFT", "ROOFLINE %");
+    const qn_sheet sheet = qn_les_sheet(points);
+    qn_table table = qn_sheet_table(&sheet);
 
-    for (size_t i = 0; i < points->n; i++) {
-        const qn_les_point *p = &points->list[i];
-        const int has_steps = isfinite(p->step_us);
-
-        qn_table_add(&table, p->is_origin ? "origin" : "quern");
-        qn_table_add(&table, p->is_f64 ? "f64" : "f32");
-        qn_table_add(&table, p->device);
-        qn_table_addf(&table, "%d", p->n);
-        qn_table_addf(&table, "%d", p->members);
-        qn_table_addf(&table, has_steps ? "%.4f" : "-", p->step_us / 1e3);
-        qn_table_addf(&table, has_steps ? "%.3e" : "-", p->cell_steps);
-        qn_table_addf(&table, "%.4f", p->fft_us / 1e3);
-        qn_table_addf(&table, has_steps ? "%.2f" : "-", p->step_us / p->fft_us);
-        qn_table_addf(&table, has_steps ? "%.1f" : "-", 100 * p->roofline);
-    }
     return qn_cli_print_table(&table, 0, err);
 }
 
@@ -187,7 +172,7 @@ static qn_status bench_steps(qn_ctx *ctx, const qn_args *args, const cases *c, q
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_line(args, &line, err));
     prefix_of(args, "bench", prefix, sizeof prefix);
     QN_TRY(measure_steps(ctx, args, c, &points, err));
     QN_TRY(qn_les_bench_write(&points, prefix, qn_str_get(&line), err));
@@ -258,17 +243,11 @@ static qn_status add_row(qn_table *table, qn_ctx *cpu, qn_ctx *device,
     QN_TRY(qn_les_whole_run(cpu, options, &on_cpu, err));
     QN_TRY(qn_les_mixed_run(cpu, device, options, &on_both, err));
     QN_TRY(qn_les_whole_run(device, options, &on_device, err));
-    qn_table_addf(table, "%d", options->N);
-    qn_table_add(table, options->precision == QN_LES_F64 ? "f64" : "f32");
-    qn_table_addf(table, "%d", options->steps);
-    qn_table_addf(table, "%.3f", on_cpu.step_us * options->steps / 1e6);
-    qn_table_addf(table, "%.3f", on_cpu.total_s);
-    qn_table_addf(table, "%.3f", on_both.total_s);
-    qn_table_addf(table, "%.3f", on_device.total_s);
-    qn_table_addf(table, "%.2f", on_cpu.total_s / on_device.total_s);
-    qn_table_addf(table, "%.4f", on_cpu.error);
-    qn_table_addf(table, "%.4f", on_device.error);
-    qn_table_add(table, on_device.device);
+    qn_table_addf(table, "%d\t%s\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.4f\t%.4f\t%s", options->N,
+                  options->precision == QN_LES_F64 ? "f64" : "f32", options->steps,
+                  on_cpu.step_us * options->steps / 1e6, on_cpu.total_s, on_both.total_s,
+                  on_device.total_s, on_cpu.total_s / on_device.total_s, on_cpu.error,
+                  on_device.error, on_device.device);
 out:
     return st;
 }
@@ -282,7 +261,7 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_line(args, &line, err));
     QN_TRY(open_cpu(args, &cpu, err));
     for (size_t i = 0; i < c->sizes.n; i++)
         for (int k = 0; k < 2; k++) {
@@ -296,8 +275,7 @@ static qn_status bench_table(qn_ctx *device, const qn_args *args, const cases *c
             QN_TRY(add_row(&table, cpu, device, &options, err));
         }
     QN_TRY(add_summary(args, &table, qn_str_get(&line), err));
-    qn_table_print(&table, stdout, QN_TABLE_TEXT);
-    table = (qn_table){ 0 };
+    QN_TRY(qn_table_print(&table, stdout, QN_TABLE_TEXT, err));
 out:
     qn_table_free(&table);
     qn_ctx_close(cpu);
@@ -324,14 +302,9 @@ static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, in
         options.stride = options.steps / 2;
         options.encode_every = every[k % 3];
         QN_TRY(qn_les_whole_run(ctx, &options, &whole, err));
-        qn_table_addf(table, "%d", n);
-        qn_table_add(table, is_f64 ? "f64" : "f32");
-        qn_table_addf(table, "%d", every[k % 3]);
-        qn_table_add(table, whole.device);
-        qn_table_addf(table, "%.3f", whole.total_s);
-        qn_table_addf(table, "%.3f", whole.step_us);
-        qn_table_addf(table, "%.3f", whole.rollout_us);
-        qn_table_addf(table, "%.6f", whole.error);
+        qn_table_addf(table, "%d\t%s\t%d\t%s\t%.3f\t%.3f\t%.3f\t%.6f", n, is_f64 ? "f64" : "f32",
+                      every[k % 3], whole.device, whole.total_s, whole.step_us, whole.rollout_us,
+                      whole.error);
     }
 out:
     return st;
@@ -355,8 +328,7 @@ static qn_status bench_sweep(qn_ctx *ctx, const qn_args *args, const cases *c, q
     QN_TRY(qn_file_write_str(path, &json, err));
     snprintf(path, sizeof path, "%s.md", prefix);
     QN_TRY(qn_file_write_str(path, &md, err));
-    qn_table_print(&table, stdout, QN_TABLE_TEXT);
-    table = (qn_table){ 0 };
+    QN_TRY(qn_table_print(&table, stdout, QN_TABLE_TEXT, err));
     printf("files: %s.json, .md\n", prefix);
 out:
     qn_table_free(&table);
@@ -384,17 +356,14 @@ static qn_status bench_rollout(qn_ctx *ctx, const qn_args *args, const cases *c,
         if (!c->has_precision[is_f64])
             continue;
         options = make_options(c, QN_LES_PROFILE_QUERN, QN_LES_WHAT_ALL, 64, members, is_f64);
-        qn_table_addf(&table, "%d", d);
-        qn_table_add(&table, is_f64 ? "f64" : "f32");
-        qn_table_addf(&table, "%d", members);
+        qn_table_addf(&table, "%d\t%s\t%d", d, is_f64 ? "f64" : "f32", members);
         for (int way = 0; way < 2; way++) {
             options.rollout = ways[way];
             QN_TRY(qn_les_bench_rollout(ctx, &options, d, (int)qn_int(args, "samples"), &us, err));
             qn_table_addf(&table, "%.3f", us);
         }
     }
-    qn_table_print(&table, stdout, QN_TABLE_TEXT);
-    table = (qn_table){ 0 };
+    QN_TRY(qn_table_print(&table, stdout, QN_TABLE_TEXT, err));
 out:
     qn_table_free(&table);
     qn_sizes_free(&features);
@@ -406,7 +375,6 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     cases c = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(parse(args, &c, err));
     if (qn_given(args, "features"))
         QN_TRY(bench_rollout(ctx, args, &c, err));

@@ -1,11 +1,8 @@
 /* cmd_les_check.c - `quern les check`: comparison with reference arrays, and validation. */
-#include "cli/cmd_les.h"
+#include "cli/cli.h"
 
 #include "lab/les/check/check.h"
-#include "lab/les/check/check_codec.h"
-#include "lab/les/check/golden.h"
-#include "lab/scan/sizes.h"
-#include "util/table.h"
+#include "lab/sheet.h"
 
 #include <math.h>
 #include <string.h>
@@ -80,18 +77,19 @@ out:
 
 static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
 {
-    qn_table table = qn_table_begin("CHECK", "WHAT", "VALUE", "FROM", "TO", "OK");
+    static const char *const words[] = {
+        [QN_FINDING_OK] = "yes", [QN_FINDING_OUT] = "NO", [QN_FINDING_SKIPPED] = "skipped", NULL
+    };
+    static const qn_column columns[] = {
+        { QN_COLUMN(qn_finding, part, "CHECK", NULL) },
+        { QN_COLUMN(qn_finding, name, "WHAT", NULL) },
+        { QN_COLUMN(qn_finding, value, "VALUE", NULL, .shown = "%.6g") },
+        { QN_COLUMN(qn_finding, low, "FROM", NULL, .shown = "%.6g") },
+        { QN_COLUMN(qn_finding, high, "TO", NULL, .shown = "%.6g") },
+        { QN_COLUMN(qn_finding, verdict, "OK", NULL, .words = words) },
+    };
+    qn_table table = qn_sheet_table(&QN_SHEET(columns, findings->list, findings->n));
 
-    for (size_t i = 0; i < findings->n; i++) {
-        const qn_finding *f = &findings->list[i];
-
-        qn_table_add(&table, f->part);
-        qn_table_add(&table, f->name);
-        qn_table_addf(&table, "%.6g", f->value);
-        qn_table_addf(&table, "%.6g", f->low);
-        qn_table_addf(&table, "%.6g", f->high);
-        qn_table_add(&table, f->verdict == QN_FINDING_OK ? "yes" : "NO");
-    }
     return qn_cli_print_table(&table, is_json, err);
 }
 
@@ -126,7 +124,6 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 
     if (!args->n_words && !qn_given(args, "golden"))
         return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, names of checks (V1 to V12), or all");
-    QN_TRY(qn_cli_one_device(args, err));
     QN_TRY(check_names(args, err));
     if (qn_given(args, "golden"))
         QN_TRY(run_golden(ctx, args, &findings, err));

@@ -1,5 +1,5 @@
 /* cmd_make_mesh.c - `quern make mesh`: an icosphere, grid or torus as a file. */
-#include "cli/cmd_make.h"
+#include "cli/cli.h"
 
 #include "domain/fit/mesh/mesh.h"
 #include "domain/fit/show/show.h"
@@ -79,7 +79,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_make_parent(path, err));
     QN_TRY(qn_file_write_str(path, &text, err));
     if (qn_text(args, "picture"))
-        QN_TRY(qn_fit_show_mesh_alone(qn_text(args, "picture"), &mesh, PICTURE_SIDE, err));
+        QN_TRY(qn_fit_show_mesh(qn_text(args, "picture"), &mesh, NULL, PICTURE_SIDE, err));
     printf("%s: %u vertices, %u faces\n", path, mesh.n_verts, mesh.n_faces);
 out:
     qn_str_free(&text);

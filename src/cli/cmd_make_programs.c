@@ -1,7 +1,7 @@
 /* cmd_make_programs.c - `quern make programs`: programs and tasks for `quern arc`. */
-#include "cli/cmd_make.h"
+#include "cli/cli.h"
 
-#include "lab/made/make_files.h"
+#include "lab/made/make.h"
 
 static const qn_opt options[] = {
     { 0, "programs", QN_OPT_INT, .value = "N", .fallback = "10", .min = 1, .max = 100000,

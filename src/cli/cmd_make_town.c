@@ -1,5 +1,5 @@
 /* cmd_make_town.c - `quern make town`: the layers of a generated town. */
-#include "cli/cmd_make.h"
+#include "cli/cli.h"
 
 #include "lab/made/town.h"
 

@@ -2,8 +2,9 @@
 #include "cli/cmd_route.h"
 
 #include "engine/engine.h"
-#include "lab/route/route_eval.h"
+#include "lab/route/route.h"
 #include "util/crossover.h"
+#include "util/list.h"
 #include "util/table.h"
 
 #include <math.h>
@@ -58,12 +59,9 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
 
             if (!qn_route_op_points(op, d))
                 continue;
-            qn_table_add(&table, qn_route_op_name(op));
-            qn_table_add(&table, qn_device_id(ctx, d));
-            qn_table_addf(&table, "%d", qn_route_op_points(op, d));
-            qn_table_addf(&table, "%d", n_samples(op, d));
-            qn_table_addf(&table, "%.3f", fit.a_us);
-            qn_table_addf(&table, "%.3g", fit.b_us);
+            qn_table_addf(&table, "%s\t%s\t%d\t%d\t%.3f\t%.3g", qn_route_op_name(op),
+                          qn_device_id(ctx, d), qn_route_op_points(op, d), n_samples(op, d),
+                          fit.a_us, fit.b_us);
             for (int m = QN_RESIDENT; m <= QN_COLD; m++)
                 qn_table_add(&table, qn_crossover_text(crossover_of(op, d, m), text, sizeof text));
         }
@@ -88,11 +86,8 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
         for (int i = 0; i < qn_route_op_points(op, d); i++) {
             const qn_route_point point = qn_route_op_point(op, d, i);
 
-            qn_table_add(&table, qn_device_id(ctx, d));
-            qn_table_addf(&table, "%.0f", point.size);
-            qn_table_addf(&table, "%.3f", point.median_us);
-            qn_table_addf(&table, "%.3f", point.mad_us);
-            qn_table_addf(&table, "%d", point.n);
+            qn_table_addf(&table, "%s\t%.0f\t%.3f\t%.3f\t%d", qn_device_id(ctx, d), point.size,
+                          point.median_us, point.mad_us, point.n);
         }
     for (int d = 1; op && d < qn_device_count(ctx); d++)
         if (qn_route_op_points(op, d))
@@ -197,12 +192,8 @@ static qn_status trace_read(const char *path, trace *t, qn_err *err)
 
     QN_TRY(qn_explain_read(path, &t->csv, &t->rows, &t->n_rows, err));
     qsort(t->rows, t->n_rows, sizeof *t->rows, by_seq);
-    t->trials = calloc(t->n_rows + 1, sizeof *t->trials);
-    t->routed = calloc(t->n_rows + 1, sizeof *t->routed);
-    if (!t->trials || !t->routed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu rows", path, t->n_rows);
-        goto out;
-    }
+    QN_TRY(QN_NEW(t->trials, t->n_rows, "decisions", err));
+    QN_TRY(QN_NEW(t->routed, t->n_rows, "decisions", err));
     t->devices[t->n_devices++] = "cpu:0";
     for (size_t i = 0; i < t->n_rows; i++)
         QN_TRY(add_row(t, &t->rows[i], i == 0 || t->rows[i].seq != t->rows[i - 1].seq, err));
@@ -286,9 +277,8 @@ static double routed_us(const trace *t, int skip)
 
 static void add_policy(qn_table *table, const char *name, double us, double best_us)
 {
-    qn_table_add(table, name);
-    qn_table_addf(table, "%.3f", us / 1000);
-    qn_table_addf(table, "%.2f", best_us > 0 ? (us / best_us - 1) * 100 : 0);
+    qn_table_addf(table, "%s\t%.3f\t%.2f", name, us / 1000,
+                  best_us > 0 ? (us / best_us - 1) * 100 : 0);
 }
 
 static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err)
@@ -324,10 +314,8 @@ static qn_status eval_trace(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_cli_input(args->words[0], err));
     QN_TRY(trace_read(args->words[0], &t, err));
     skip = (int)qn_int(args, "skip");
-    if (skip >= t.n) {
-        st = qn_fail(err, QN_ERR_USAGE, "--skip %d leaves nothing of %d decisions", skip, t.n);
-        goto out;
-    }
+    if (skip >= t.n)
+        QN_FAIL(err, QN_ERR_USAGE, "--skip %d leaves nothing of %d decisions", skip, t.n);
     qn_profile_load_all(ctx);
     if (!is_measured(&t))
         QN_TRY(replay(ctx, &t, (int)qn_int(args, "samples"), err));
@@ -359,7 +347,7 @@ static const qn_opt eval_options[] = {
     { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "10", .min = 0, .max = 3600,
       .help = "at most this long per scenario and size, and as long for the warm-up" },
     { 0, "skip", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1000000000,
-      .help = "decisions of a trace that teach, but do not count" },
+      .help = "first decisions of a trace, which train the router and do not count" },
     { 0 }
 };
 

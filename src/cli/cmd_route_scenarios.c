@@ -1,9 +1,10 @@
 /* cmd_route_scenarios.c - `quern route eval --scenario`: batches under every way of choosing. */
 #include "cli/cmd_route.h"
 
-#include "lab/tasks/scenario.h"
+#include "lab/tasks/bench.h"
 #include "engine/engine.h"
-#include "lab/route/route_eval.h"
+#include "lab/route/route.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,10 +69,7 @@ static void add_row(qn_table *table, const char *name, const char *size, const q
 {
     const qn_estimate *more = &t->more_us[QN_POLICY_AUTO];
 
-    qn_table_add(table, name);
-    qn_table_add(table, size);
-    qn_table_addf(table, "%.1f", t->best_us);
-    qn_table_addf(table, "%.1f", t->best_us + more->us);
+    qn_table_addf(table, "%s\t%s\t%.1f\t%.1f", name, size, t->best_us, t->best_us + more->us);
     add_share(table, more->us, t->best_us);
     add_share(table, more->se_us, t->best_us);
     qn_table_add(table, verdict(more, t->best_us));
@@ -181,17 +179,13 @@ qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
     const char *wanted = qn_text(args, "scenario");
     const int n_sizes = (int)qn_int(args, "spread");
     const qn_scenario *only = qn_scenario_find(wanted);
-    cell *cells = calloc((size_t)qn_scenario_count() * (size_t)n_sizes, sizeof *cells);
+    cell *cells;
     int n = 0;
     qn_status st = QN_OK;
 
-    if (!cells)
-        return qn_fail(err, QN_ERR_NOMEM, "%d sizes: out of host memory", n_sizes);
-    if (!only && strcmp(wanted, "all") != 0) {
-        st = qn_fail(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help names them",
-                     wanted);
-        goto out;
-    }
+    QN_TRY(QN_NEW(cells, qn_scenario_count() * n_sizes, "sizes of scenarios", err));
+    if (!only && strcmp(wanted, "all") != 0)
+        QN_FAIL(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help names them", wanted);
     for (int i = 0; i < qn_scenario_count(); i++)
         for (int k = 0; k < n_sizes && (!only || only == qn_scenario_at(i)); k++) {
             cells[n] = (cell){ .name = qn_scenario_at(i)->name, .halvings = n_sizes / 2 - k };

@@ -2,9 +2,7 @@
 #include "cli/cli.h"
 
 #include "lab/scan/report.h"
-#include "lab/scan/sizes.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The backends of --backend, each with or without an index, and cpu1. */
@@ -100,19 +98,14 @@ out:
     return st;
 }
 
-static void tell_verified(const qn_args *args, const qn_scan *scan)
+static void add_check(const qn_args *args, const qn_scan *scan)
 {
     double n_equal = 0;
 
     for (size_t i = 0; i < scan->n_rows; i++)
         n_equal += scan->rows[i].is_verified != 0;
-    qn_cli_check(args, (qn_run_check){ .what = "results of all sizes and devices",
-                                       .against = "results of the CPU",
-                                       .n_values = (double)scan->n_rows,
-                                       .n_equal = n_equal,
-                                       .error = NAN,
-                                       .limit = NAN,
-                                       .is_ok = n_equal == (double)scan->n_rows });
+    qn_cli_check_equal(args, "results of all sizes and devices", "results of the CPU",
+                       (double)scan->n_rows, n_equal);
 }
 
 static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
@@ -124,12 +117,12 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_ctx *ctx = NULL;
 
     (void)none;
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_line(args, &line, err));
     QN_TRY(qn_scan_set_name(&scan, prefix, err));
     QN_TRY(open_devices(args, &ctx, err));
     QN_TRY(measure(ctx, args, qn_str_get(&line), &scan, err));
     qn_cli_summary(args, (double)scan.n_rows, "measurement", "measurements");
-    tell_verified(args, &scan);
+    add_check(args, &scan);
     QN_TRY(qn_scan_save(&scan, prefix, err));
     QN_TRY(qn_scan_print(&scan, stdout, err));
 out:

@@ -1,5 +1,4 @@
 /* cmd_solweig_bench.c - `quern solweig bench`: times of stages on a made-up or a given city. */
-#include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
 #include "domain/solweig/shadow/shadow.h"
@@ -11,60 +10,25 @@
 #include <stdlib.h>
 
 static const qn_opt options[] = {
-#define OPTION     QN_CLI_OPTION
-#define MEMBER     QN_CLI_NO_OPTION
-#define RUN_OPTION QN_CLI_NO_OPTION
-#define RENAMED    QN_SW_CLI_RENAMED
-#include <quern/options/solweig_layer.def>
-    { .name = "size",
-      .kind = QN_OPT_INT,
-      .help = "side of the generated city, pixels",
-      .value = "N",
-      .fallback = "1000",
-      .min = 16,
-      .max = 1 << 16 },
-    { .name = "relief",
-      .kind = QN_OPT_REAL,
-      .help = "metres from the ground to the highest roof of the generated city",
-      .value = "M",
-      .fallback = "40",
-      .min = 1,
-      .max = 1000 },
-    { .name = "veg",
-      .kind = QN_OPT_CHOICE,
-      .help = "1: the generated city has trees",
-      .value = "0|1",
-      .fallback = "1" },
-    { .name = "steps",
-      .kind = QN_OPT_INT,
-      .help = "time steps replayed",
-      .value = "N",
-      .fallback = "24",
-      .min = 1,
-      .max = 100000 },
-    { .name = "samples",
-      .kind = QN_OPT_INT,
-      .help = "measurements per figure; the median is printed",
-      .value = "N",
-      .fallback = "5",
-      .min = 1,
-      .max = 100 },
-    { .name = "mirror",
-      .kind = QN_OPT_TEXT,
-      .help = "repeat the layers of --dsm, down and across, as mirror images",
-      .value = "RxC",
-      .fallback = "1x1" },
-    { .name = "patches",
-      .kind = QN_OPT_CHOICE,
-      .help = "patches of the sky",
-      .value = "145|153|305|609",
-      .fallback = "153" },
+#include "cli/solweig_layer_rows.def"
+    { 0, "size", QN_OPT_INT, .value = "N", .fallback = "1000", .min = 16, .max = 1 << 16,
+      .help = "side of the generated city, pixels" },
+    { 0, "relief", QN_OPT_REAL, .value = "M", .fallback = "40", .min = 1, .max = 1000,
+      .help = "metres from the ground to the highest roof of the generated city" },
+    { 0, "veg", QN_OPT_CHOICE, .value = "0|1", .fallback = "1",
+      .help = "1: the generated city has trees" },
+    { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "24", .min = 1, .max = 100000,
+      .help = "time steps replayed" },
+    { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "5", .min = 1, .max = 100,
+      .help = "measurements per figure; the median is printed" },
+    { 0, "mirror", QN_OPT_TEXT, .value = "RxC", .fallback = "1x1",
+      .help = "repeat the layers of --dsm, down and across, as mirror images" },
+    { 0, "patches", QN_OPT_CHOICE, .value = "145|153|305|609", .fallback = "153",
+      .help = "patches of the sky" },
     QN_SW_OPTION_TILE,
-    { .name = "save",
-      .kind = QN_OPT_TEXT,
-      .help = "old spelling of `quern make town --out DIR`",
-      .value = "DIR" },
-    { .name = "json", .kind = QN_OPT_FLAG, .help = "print JSON instead of a table" },
+    { 0, "save", QN_OPT_TEXT, .value = "DIR",
+      .help = "old spelling of `quern make town --out DIR`" },
+    { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table" },
     { 0 }
 };
 
@@ -118,7 +82,7 @@ out:
     return st;
 }
 
-static qn_status city_of(const qn_ctx *ctx, const qn_args *args, qn_sw_surface *out, qn_err *err)
+static qn_status city_of(const qn_args *args, qn_sw_surface *out, qn_err *err)
 {
     qn_sw_layer_options layers;
     qn_option_store store = { 0 };
@@ -129,7 +93,7 @@ static qn_status city_of(const qn_ctx *ctx, const qn_args *args, qn_sw_surface *
     if (!qn_text(args, "dsm"))
         return make_city(args, out, err);
     QN_TRY(parse_mirror(qn_text(args, "mirror"), &down, &across, err));
-    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
     QN_TRY(qn_sw_bench_load(&layers, out, &grid, err));
     qn_sw_note_smoothed(args, &layers, &grid);
     QN_TRY(qn_town_mirror(out, down, across, err));
@@ -143,19 +107,8 @@ out:
 static qn_status print_result(const qn_args *args, const qn_sw_bench_result *r, qn_err *err)
 {
     const int is_json = qn_flag(args, "json");
-    qn_table table =
-        qn_table_begin("SKY", "STAGE", "MS", "MS PER MPIX", "ROWS", "COLS", "RELIEF M", "DEVICE");
-
-    for (int i = 0; i < r->n; i++) {
-        qn_table_add(&table, r->lines[i].part);
-        qn_table_add(&table, r->lines[i].name);
-        qn_table_addf(&table, "%.4f", r->lines[i].ms);
-        qn_table_addf(&table, "%.3f", r->lines[i].ms_per_mpix);
-        qn_table_addf(&table, "%lld", (long long)r->rows);
-        qn_table_addf(&table, "%lld", (long long)r->cols);
-        qn_table_addf(&table, "%.1f", r->relief);
-        qn_table_add(&table, r->device);
-    }
+    const qn_sheet sheet = qn_sw_bench_sheet(r);
+    qn_table table = qn_sheet_table(&sheet);
     const qn_status st = qn_cli_print_table(&table, is_json, err);
 
     if (st != QN_OK)
@@ -175,11 +128,11 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_tile_of(args, &bench.tile, err));
-    QN_TRY(qn_sw_one_device(ctx, args, err));
-    QN_TRY(city_of(ctx, args, &surface, err));
+    QN_TRY(city_of(args, &surface, err));
     QN_TRY(qn_sw_bench(ctx, &surface, &bench, &result, err));
     QN_TRY(print_result(args, &result, err));
 out:
+    qn_sw_bench_free(&result);
     qn_sw_surface_free(&surface);
     return st;
 }
@@ -190,7 +143,7 @@ const qn_command qn_verb_solweig_bench = {
     .options = options,
     .notes =
         "Without --dsm a city is generated: blocks of buildings, streets, trees. Data stays on\n"
-        "the device, and files are not timed: `svf` marches to all patches and adds up the sums,\n"
+        "the device, and files are not timed: `svf` casts rays to all patches and sums them,\n"
         "`step without pet` replays a recorded step --steps times, from midnight on. With\n"
         "--tile N view factors are also computed in tiles, with uploads and copies of results.",
     .examples = examples,

@@ -1,9 +1,8 @@
 /* cmd_solweig_check.c - `quern solweig check`: reference data, and measurements. */
-#include "cli/cmd_solweig.h"
 #include "cli/solweig_options.h"
 
 #include "lab/solweig/check/check.h"
-#include "util/table.h"
+#include "lab/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,64 +24,34 @@ static const qn_opt options[] = {
 
 static const char *const examples[] = { "quern solweig check --list", NULL };
 
-static qn_status check_list(const char *list, qn_err *err)
-{
-    char word[24];
-
-    do {
-        const size_t n = strcspn(list, ",");
-
-        snprintf(word, sizeof word, "%.*s", (int)n, list);
-        if (!qn_sw_check_is_name(word))
-            return qn_fail(err, QN_ERR_USAGE,
-                           "--stage: '%s' is no stage; --list prints their names", word);
-        list += n + (list[n] == ',');
-    } while (*list);
-    return QN_OK;
-}
-
 static qn_status print_list(int is_json, qn_err *err)
 {
     qn_table table = qn_table_begin("NAME", "KIND", "ABOUT");
-    qn_sw_check_info info;
 
-    for (int i = 0; qn_sw_check_at(i, &info); i++) {
-        qn_table_add(&table, info.name);
-        qn_table_add(&table, info.is_day ? "days" : "stages");
-        qn_table_add(&table, info.about);
+    for (const qn_check *c = qn_sw_checks; c->name; c++) {
+        if (!c->about)
+            continue;
+        qn_table_addf(&table, "%s\t%s\t%s", c->name, c->group, c->about);
     }
     return qn_cli_print_table(&table, is_json, err);
 }
 
 /* Findings. */
 
-static void add_figures(qn_table *table, const qn_finding *f)
-{
-    if (!f->n) {
-        for (int i = 0; i < 4; i++)
-            qn_table_add(table, "-");
-        return;
-    }
-    qn_table_addf(table, "%lld", (long long)f->n);
-    qn_table_addf(table, "%.4g", f->mean);
-    qn_table_addf(table, "%.4g", f->value);
-    qn_table_addf(table, "%.3f", f->equal_pct);
-}
-
 static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
 {
-    qn_table table = qn_table_begin("STAGE", "NAME", "VALUES", "MEAN_ABS_DIFF", "MAX_ABS_DIFF",
-                                    "EQUAL_PCT", "LIMIT", "VERDICT");
+    static const qn_column columns[] = {
+        { QN_COLUMN(qn_finding, part, "STAGE", NULL) },
+        { QN_COLUMN(qn_finding, name, "NAME", NULL) },
+        { QN_COLUMN(qn_finding, n, "VALUES", NULL, .hides_zero = 1) },
+        { QN_COLUMN(qn_finding, mean, "MEAN_ABS_DIFF", NULL) },
+        { QN_COLUMN(qn_finding, value, "MAX_ABS_DIFF", NULL) },
+        { QN_COLUMN(qn_finding, equal_pct, "EQUAL_PCT", NULL, .shown = "%.3f") },
+        { QN_COLUMN(qn_finding, note, "LIMIT", NULL) },
+        { QN_COLUMN(qn_finding, verdict, "VERDICT", NULL, .words = qn_verdict_words) },
+    };
+    qn_table table = qn_sheet_table(&QN_SHEET(columns, findings->list, findings->n));
 
-    for (size_t i = 0; i < findings->n; i++) {
-        const qn_finding *f = &findings->list[i];
-
-        qn_table_add(&table, f->part);
-        qn_table_add(&table, f->name);
-        add_figures(&table, f);
-        qn_table_add(&table, f->note);
-        qn_table_add(&table, qn_verdict_name(f->verdict));
-    }
     return qn_cli_print_table(&table, is_json, err);
 }
 
@@ -90,21 +59,19 @@ static qn_status print(const qn_findings *findings, int is_json, qn_err *err)
 
 static qn_status print_measured(const qn_sw_measured_list *list, int is_json, qn_err *err)
 {
-    qn_table table = qn_table_begin("DAY", "HOURS", "RMSE K", "BIAS K", "CORR", "REFERENCE RMSE K",
-                                    "REFERENCE BIAS K", "REFERENCE CORR");
+    static const qn_column columns[] = {
+        { QN_COLUMN(qn_sw_measured, day, "DAY", NULL) },
+        { QN_COLUMN(qn_sw_measured, n_hours, "HOURS", NULL) },
+        { QN_COLUMN(qn_sw_measured, ours.rmse, "RMSE K", NULL, .shown = "%.3f") },
+        { QN_COLUMN(qn_sw_measured, ours.bias, "BIAS K", NULL, .shown = "%+.3f") },
+        { QN_COLUMN(qn_sw_measured, ours.correlation, "CORR", NULL, .shown = "%.4f") },
+        { QN_COLUMN(qn_sw_measured, reference.rmse, "REFERENCE RMSE K", NULL, .shown = "%.3f") },
+        { QN_COLUMN(qn_sw_measured, reference.bias, "REFERENCE BIAS K", NULL, .shown = "%+.3f") },
+        { QN_COLUMN(qn_sw_measured, reference.correlation, "REFERENCE CORR", NULL,
+                    .shown = "%.4f") },
+    };
+    qn_table table = qn_sheet_table(&QN_SHEET(columns, list->list, list->n));
 
-    for (size_t i = 0; i < list->n; i++) {
-        const qn_sw_measured *m = &list->list[i];
-        const qn_sw_fit *fits[] = { &m->ours, &m->reference };
-
-        qn_table_add(&table, m->day);
-        qn_table_addf(&table, "%d", m->n_hours);
-        for (int k = 0; k < 2; k++) {
-            qn_table_addf(&table, "%.3f", fits[k]->rmse);
-            qn_table_addf(&table, "%+.3f", fits[k]->bias);
-            qn_table_addf(&table, "%.4f", fits[k]->correlation);
-        }
-    }
     return qn_cli_print_table(&table, is_json, err);
 }
 
@@ -145,18 +112,20 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *dir = qn_text(args, "golden"), *list = qn_text(args, "stage");
     qn_findings findings = { 0 };
+    char word[32];
     qn_status st = QN_OK;
 
     if (qn_flag(args, "list"))
         return print_list(qn_flag(args, "json"), err);
     if (!dir)
         return qn_fail(err, QN_ERR_USAGE, "give --golden DIR, a folder with reference data");
-    QN_TRY(qn_sw_one_device(ctx, args, err));
     if (qn_text(args, "export-npy"))
         return run_export(args, err);
     if (qn_flag(args, "measured"))
         return run_measured(ctx, args, err);
-    QN_TRY(check_list(list, err));
+    if (qn_checks_unknown(qn_sw_checks, list, word))
+        return qn_fail(err, QN_ERR_USAGE, "--stage: '%s' is no stage; --list prints their names",
+                       word);
     QN_TRY(qn_sw_check_run(ctx, dir, list, &findings, err));
     QN_TRY(print(&findings, qn_flag(args, "json"), err));
     qn_cli_summary(args, (double)findings.n, "finding", "findings");

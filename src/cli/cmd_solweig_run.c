@@ -1,5 +1,4 @@
 /* cmd_solweig_run.c - `quern solweig run`: a city through the time steps of a weather file. */
-#include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
 
@@ -11,15 +10,9 @@
 enum { MAX_WEATHER = 64 };
 
 static const qn_opt options[] = {
-#define OPTION     QN_CLI_OPTION
-#define MEMBER     QN_CLI_NO_OPTION
 #define RUN_OPTION QN_CLI_OPTION
-#define RENAMED    QN_SW_CLI_RENAMED
-#include <quern/options/solweig_layer.def>
-    { .name = "weather",
-      .kind = QN_OPT_TEXT,
-      .help = "an .epw file, or UMEP text files",
-      .value = "FILE[,..]" },
+#include "cli/solweig_layer_rows.def"
+    { 0, "weather", QN_OPT_TEXT, .value = "FILE[,..]", .help = "an .epw file, or UMEP text files" },
 #define OPTION  QN_CLI_OPTION
 #define MEMBER  QN_CLI_NO_OPTION
 #define RENAMED QN_SW_CLI_RENAMED
@@ -81,24 +74,31 @@ static void print_result(const qn_sw_layer_options *layers, const qn_sw_run_opti
     const qn_sw_run_report *r = qn_sw_result_report(result);
     const size_t n = qn_sw_result_n_steps(result);
 
-    printf("%lld x %lld pixels of %g m, %zu row%s: %.3f s", (long long)r->grid.rows,
+    if (r->was_finished) {
+        printf("the run in %s is finished already: there is nothing to do\n", o->out);
+        return;
+    }
+    printf("%lld x %lld pixels of %g m, %zu time step%s: %.3f s", (long long)r->grid.rows,
            (long long)r->grid.cols, r->grid.pixel_size, n, n == 1 ? "" : "s", r->total_s);
     if (!isnan(r->step_mean_s))
-        printf(", %.2f ms per row and tile", 1e3 * r->step_mean_s);
+        printf(", %.2f ms per step and tile", 1e3 * r->step_mean_s);
     putchar('\n');
     print_hottest(result);
     printf("sky view %s in %.3f s; %s sky, %.0f bytes per pixel on the device\n",
            r->svf_was_read ? "read" : "computed", r->svf_s,
            o->sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic", r->device_bytes_per_pixel);
     if (r->n_tiles > 1)
-        printf("%lld tiles of %lld pixels with %lld around them (%s)", (long long)r->n_tiles,
+        printf("%lld tiles of %lld pixels with a margin of %lld (%s)", (long long)r->n_tiles,
                (long long)r->core, (long long)r->border, r->limited_by);
     if (r->n_tiles > 1 && !isnan(r->tile_mean_ms))
         printf(": mean %.0f ms, p95 %.0f ms", r->tile_mean_ms, r->tile_p95_ms);
     if (r->n_tiles > 1)
         putchar('\n');
     if (r->n_tiles_resumed)
-        printf("%lld tiles were finished by the run before\n", (long long)r->n_tiles_resumed);
+        printf("%lld tiles were finished by the interrupted run\n", (long long)r->n_tiles_resumed);
+    if (r->n_steps_resumed)
+        printf("%lld steps of a tile were finished by the interrupted run\n",
+               (long long)r->n_steps_resumed);
     if (layers->reference || o->corrected || o->fix_pressure)
         printf("switches:%s%s%s\n", layers->reference ? " --reference" : "",
                o->corrected ? " --corrected" : "", o->fix_pressure ? " --fix-pressure" : "");
@@ -118,7 +118,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
     QN_TRY(qn_cli_options(args, qn_sw_run_option_table(), &o, &store, err));
     QN_TRY(read_weather(args, &weather_text, weather, &o.n_weather_files, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
@@ -132,7 +132,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (r->svf_note[0] && !args->global.quiet)
         fprintf(stderr, "sky view computed: %s\n", r->svf_note);
     print_result(&layers, &o, result);
-    qn_cli_summary(args, (double)qn_sw_result_n_steps(result), "row", "rows");
+    qn_cli_summary(args, (double)qn_sw_result_n_steps(result), "time step", "time steps");
 out:
     qn_sw_result_free(result);
     qn_option_store_free(&store);
@@ -147,9 +147,12 @@ const qn_command qn_verb_solweig_run = {
     .notes =
         "Files in --out: <name>/<name>_YYYYMMDD_HHMM.tif for every name of --outputs, summary/\n"
         "with means, extremes and hours, timeseries.csv, pois.csv, maps/, run_metadata.json and\n"
-        "report.html. A build without GDAL writes .npy rasters. Files have partial names until\n"
-        "the run has succeeded. To continue an interrupted run, repeat the command with --resume;\n"
-        "it ends with the same files. Tiling does not change a single bit.\n"
+        "report.html. A build without GDAL writes .npy rasters. Files are written in "
+        "run.unfinished/\n"
+        "and get their names when they are whole and on the disk; run.journal says how far the "
+        "run\n"
+        "is. To continue an interrupted run, repeat the command with --resume; it ends with the\n"
+        "same files. Tiling does not change a single bit.\n"
         "--corrected affects: pressure in the clearness index, distances and aspects in the view\n"
         "of the ground, the id of water, an EPW humidity of 99, walls where there are no trees.",
     .examples = examples,

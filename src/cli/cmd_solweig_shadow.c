@@ -1,16 +1,11 @@
 /* cmd_solweig_shadow.c - `quern solweig shadow` and `walls`: maps of one sun, and of walls. */
-#include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
 
 /* Shadow. */
 
 static const qn_opt shadow_options[] = {
-#define OPTION     QN_CLI_OPTION
-#define MEMBER     QN_CLI_NO_OPTION
-#define RUN_OPTION QN_CLI_NO_OPTION
-#define RENAMED    QN_SW_CLI_RENAMED
-#include <quern/options/solweig_layer.def>
+#include "cli/solweig_layer_rows.def"
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/solweig_shadow.def>
@@ -40,7 +35,7 @@ static qn_status run_shadow(qn_ctx *ctx, const qn_args *args, qn_err *err)
     QN_TRY(qn_cli_options(args, qn_sw_shadow_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.file = qn_text(args, "o");
-    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
     QN_TRY(qn_sw_shadow(ctx, &layers, &o, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("sun at azimuth %.3f, altitude %.3f%s: %.1f %% sunlit\nfile: %s\n", r.azimuth,
@@ -65,11 +60,7 @@ const qn_command qn_verb_solweig_shadow = {
 /* Walls. */
 
 static const qn_opt walls_options[] = {
-#define OPTION     QN_CLI_OPTION
-#define MEMBER     QN_CLI_NO_OPTION
-#define RUN_OPTION QN_CLI_NO_OPTION
-#define RENAMED    QN_SW_CLI_RENAMED
-#include <quern/options/solweig_layer.def>
+#include "cli/solweig_layer_rows.def"
     QN_SW_OPTION_TILE, QN_SW_OPTION_OUT, { 0 }
 };
 
@@ -89,7 +80,7 @@ static qn_status run_walls(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_sw_wall_options_init(&o, sizeof o);
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     o.out = qn_text(args, "out");
-    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
     QN_TRY(qn_sw_walls(ctx, &layers, &o, NULL, NULL, &r, err));
     qn_sw_note_smoothed(args, &layers, &r.grid);
     printf("%lld of %lld pixels have a wall, the highest %.1f m\n", (long long)r.n_walls,

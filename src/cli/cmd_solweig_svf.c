@@ -1,14 +1,9 @@
 /* cmd_solweig_svf.c - `quern solweig svf`: sky view factors of a city, for later runs. */
-#include "cli/cmd_solweig.h"
 
 #include "cli/solweig_options.h"
 
 static const qn_opt options[] = {
-#define OPTION     QN_CLI_OPTION
-#define MEMBER     QN_CLI_NO_OPTION
-#define RUN_OPTION QN_CLI_NO_OPTION
-#define RENAMED    QN_SW_CLI_RENAMED
-#include <quern/options/solweig_layer.def>
+#include "cli/solweig_layer_rows.def"
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/solweig_svf.def>
@@ -28,7 +23,7 @@ static void print_report(const qn_sw_svf_report *r, const char *folder)
            (long long)r->grid.rows, (long long)r->grid.cols, r->n_patches, r->device, r->wall_s,
            r->wall_s / mpix);
     if (r->n_tiles > 1)
-        printf("%lld tiles of %lld pixels with %d around them, stitched in %.1f ms\n",
+        printf("%lld tiles of %lld pixels with a margin of %d, stitched in %.1f ms\n",
                (long long)r->n_tiles, (long long)r->core, r->border, r->stitch_ms);
     printf("files: %s/svfs.zip, shadowmats.npz, svf.json, svf.png\n", folder);
 }
@@ -41,7 +36,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_option_store store = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_layers_of(ctx, args, &layers, &store, err));
+    QN_TRY(qn_sw_layers_of(args, &layers, &store, err));
     QN_TRY(qn_cli_options(args, qn_sw_svf_option_table(), &o, &store, err));
     QN_TRY(qn_sw_tile_of(args, &o.tile, err));
     QN_TRY(qn_sw_progress_of(args, &o.progress, err));

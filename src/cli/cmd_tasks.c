@@ -6,7 +6,6 @@
 #include "util/stats.h"
 #include "util/table.h"
 
-#include <math.h>
 #include <string.h>
 
 qn_status qn_tasks_options_of(const qn_args *args, qn_tasks_options *out, qn_err *err)
@@ -93,13 +92,7 @@ static const char *const run_examples[] = {
 static void add_verified(const qn_args *args, int n)
 {
     if (!qn_flag(args, "no-verify"))
-        qn_cli_check(args, (qn_run_check){ .what = "results",
-                                           .against = "a plain computation on the host",
-                                           .n_values = n,
-                                           .n_equal = n,
-                                           .error = NAN,
-                                           .limit = NAN,
-                                           .is_ok = 1 });
+        qn_cli_check_equal(args, "results", "a plain computation on the host", n, n);
 }
 
 static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -153,14 +146,9 @@ static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks
 
     for (int i = 0; i < stats.n_tasks; i++)
         n_fallbacks += results[i].state == QN_TASK_FALLBACK;
-    qn_table_add(table, scenario->name);
-    qn_table_addf(table, "%d", stats.n_tasks);
-    qn_table_addf(table, "%d", stats.n_groups);
-    qn_table_add(table, stats.devices);
-    qn_table_addf(table, "%.3f", us);
-    qn_table_addf(table, "%.3f", us / stats.n_tasks);
-    qn_table_addf(table, "%d", n_fallbacks);
-    qn_table_add(table, is_verified ? "verified" : "not verified");
+    qn_table_addf(table, "%s\t%d\t%d\t%s\t%.3f\t%.3f\t%d\t%s", scenario->name, stats.n_tasks,
+                  stats.n_groups, stats.devices, us, us / stats.n_tasks, n_fallbacks,
+                  is_verified ? "verified" : "not verified");
 }
 
 /* The first runs make plans and recordings; later runs only upload inputs again. */

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "lab/tasks/scenario.h"
+#include "lab/tasks/bench.h"
 
 extern const qn_command qn_verb_tasks_run, qn_verb_tasks_bench, qn_verb_tasks_pipe,
     qn_verb_tasks_hash;

@@ -1,15 +1,14 @@
 /* cmd_tasks_bench.c - `quern tasks bench`: scenarios with each mechanism on and off. */
 #include "cli/cmd_tasks.h"
 
+#include "lab/sheet.h"
 #include "lab/tasks/bench.h"
 #include "util/clock.h"
-#include "util/csv.h"
 #include "util/file.h"
-#include "util/table.h"
 
 #include <string.h>
 
-enum { MAX_SCENARIOS = 16 };
+enum { MAX_GAINS = 16 * QN_BENCH_MECHANISMS };
 
 static const qn_opt options[] = {
     { 0, "scenario", QN_OPT_TEXT, .value = "NAME", .fallback = "all",
@@ -30,88 +29,76 @@ static const char *const examples[] = {
     "quern tasks bench --scenario Uniform-32k --samples 5 --csv bench.csv --md bench.md", NULL
 };
 
-typedef struct {
-    const qn_scenario *scenario;
-    qn_bench_result results[QN_BENCH_MECHANISMS];
-} measured;
-
 /* Files. */
 
-static void put_row(qn_csv_writer *w, const qn_scenario *scenario, const qn_bench_result *r,
-                    int is_on)
-{
-    const qn_stats *s = is_on ? &r->on : &r->off;
+/* A mechanism that is on or off. */
+typedef struct setting {
+    const char *scenario, *mechanism, *setting, *device;
+    int n_tasks;
+    qn_stats us;
+    double task_us, gain, waste_pct;
+} setting;
 
-    qn_csv_put(w, scenario->name);
-    qn_csv_put(w, qn_bench_name(r->mechanism));
-    qn_csv_put(w, is_on ? "on" : "off");
-    qn_csv_put(w, r->device);
-    qn_csv_putf(w, "%d", scenario->n_tasks);
-    qn_csv_putf(w, "%zu", s->n);
-    qn_csv_putf(w, "%.3f", s->median);
-    qn_csv_putf(w, "%.3f", s->p90);
-    qn_csv_putf(w, "%.3f", s->min);
-    qn_csv_putf(w, "%.3f", s->max);
-    qn_csv_putf(w, "%.3f", s->mean);
-    qn_csv_putf(w, "%.3f", s->stddev);
-    qn_csv_putf(w, "%.3f", s->median / scenario->n_tasks);
-    qn_csv_putf(w, "%.3f", is_on ? r->gain : 1.0);
-    qn_csv_putf(w, "%.1f", r->waste_pct);
-    qn_csv_end_row(w);
-}
+static const qn_column setting_columns[] = {
+    { QN_COLUMN(setting, scenario, NULL, "scenario") },
+    { QN_COLUMN(setting, mechanism, NULL, "mechanism") },
+    { QN_COLUMN(setting, setting, NULL, "setting") },
+    { QN_COLUMN(setting, device, NULL, "device") },
+    { QN_COLUMN(setting, n_tasks, NULL, "tasks") },
+    { QN_COLUMN(setting, us.n, NULL, "samples") },
+    { QN_COLUMN(setting, us.median, NULL, "median_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, us.p90, NULL, "p90_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, us.min, NULL, "min_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, us.max, NULL, "max_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, us.mean, NULL, "mean_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, us.stddev, NULL, "stddev_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, task_us, NULL, "task_us", .stored = "%.3f") },
+    { QN_COLUMN(setting, gain, NULL, "gain", .stored = "%.3f") },
+    { QN_COLUMN(setting, waste_pct, NULL, "waste_pct", .stored = "%.1f") },
+};
 
-static void put_csv(FILE *to, const measured *list, int n, const char *line, const char *device)
+static const qn_column gain_columns[] = {
+    { QN_COLUMN(qn_tasks_gain, scenario, "SCENARIO", NULL) },
+    { QN_COLUMN(qn_tasks_gain, mechanism, "MECHANISM", NULL) },
+    { QN_COLUMN(qn_tasks_gain, on.median, "ON US", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_tasks_gain, on.p90, "P90", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_tasks_gain, off.median, "OFF US", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_tasks_gain, off.p90, "OFF P90", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_tasks_gain, gain, "GAIN", NULL, .shown = "%.2f") },
+    { QN_COLUMN(qn_tasks_gain, waste_pct, "WASTE %", NULL, .shown = "%.1f") },
+};
+
+static qn_status put_csv(FILE *to, const qn_tasks_gain *list, int n, const char *line,
+                         const char *device, qn_err *err)
 {
-    static const char *const header[] = {
-        "scenario", "mechanism", "setting", "device", "tasks",
-        "samples",  "median_us", "p90_us",  "min_us", "max_us",
-        "mean_us",  "stddev_us", "task_us", "gain",   "waste_pct"
-    };
+    setting rows[2 * MAX_GAINS];
     qn_csv_writer w = { .to = to };
     char date[QN_UTC_SIZE];
 
+    for (int i = 0; i < 2 * n; i++) {
+        const qn_tasks_gain *r = &list[i / 2];
+        const qn_stats us = i % 2 ? r->off : r->on;
+
+        rows[i] = (setting){ r->scenario, r->mechanism, i % 2 ? "off" : "on",   r->device,
+                             r->n_tasks,  us,           us.median / r->n_tasks, i % 2 ? 1 : r->gain,
+                             r->waste_pct };
+    }
+    (void)err; /* writing remembers what fails */
     qn_utc(date);
     qn_csv_put_comment(&w, "quern-tasks-bench", "1");
     qn_csv_put_comment(&w, "version", qn_version());
     qn_csv_put_comment(&w, "date", date);
     qn_csv_put_comment(&w, "device", device);
     qn_csv_put_comment(&w, "command", line);
-    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
-        qn_csv_put(&w, header[i]);
-    qn_csv_end_row(&w);
-    for (int i = 0; i < n; i++)
-        for (int m = 0; m < QN_BENCH_MECHANISMS; m++) {
-            put_row(&w, list[i].scenario, &list[i].results[m], 1);
-            put_row(&w, list[i].scenario, &list[i].results[m], 0);
-        }
+    qn_sheet_csv(&QN_SHEET(setting_columns, rows, (size_t)(2 * n)), &w);
+    return QN_OK;
 }
 
-static qn_table make_table(const measured *list, int n)
-{
-    qn_table t = qn_table_begin("SCENARIO", "MECHANISM", "ON US", "P90", "OFF US", "OFF P90",
-                                "GAIN", "WASTE %");
-
-    for (int i = 0; i < n; i++)
-        for (int m = 0; m < QN_BENCH_MECHANISMS; m++) {
-            const qn_bench_result *r = &list[i].results[m];
-
-            qn_table_add(&t, list[i].scenario->name);
-            qn_table_add(&t, qn_bench_name(r->mechanism));
-            qn_table_addf(&t, "%.1f", r->on.median);
-            qn_table_addf(&t, "%.1f", r->on.p90);
-            qn_table_addf(&t, "%.1f", r->off.median);
-            qn_table_addf(&t, "%.1f", r->off.p90);
-            qn_table_addf(&t, "%.2f", r->gain);
-            qn_table_addf(&t, "%.1f", r->waste_pct);
-        }
-    return t;
-}
-
-static void put_markdown(FILE *to, const measured *list, int n, const char *line,
-                         const char *device)
+static qn_status put_markdown(FILE *to, const qn_tasks_gain *list, int n, const char *line,
+                              const char *device, qn_err *err)
 {
     char date[QN_UTC_SIZE];
-    qn_table table = make_table(list, n);
+    qn_table table = qn_sheet_table(&QN_SHEET(gain_columns, list, (size_t)n));
 
     qn_utc(date);
     fprintf(
@@ -121,8 +108,8 @@ static void put_markdown(FILE *to, const measured *list, int n, const char *line
         "Microseconds per batch from host to host, medians and 90th percentiles of %zu batches.\n"
         "Planning is included, making inputs is not. The last batch of each series was\n"
         "verified.\n\n",
-        line, qn_version(), date, device, list[0].results[0].on.n);
-    qn_table_print(&table, to, QN_TABLE_MARKDOWN);
+        line, qn_version(), date, device, list[0].on.n);
+    const qn_status st = qn_table_print(&table, to, QN_TABLE_MARKDOWN, err);
     fprintf(to,
             "\n"
             "- single pass: one submission for the batch; off: one and a wait per task.\n"
@@ -130,11 +117,13 @@ static void put_markdown(FILE *to, const measured *list, int n, const char *line
             "- bucket cache: other sizes in the same buckets every time; off: planned every time.\n"
             "- pools: batches planned every time; off: memory from the driver every time.\n"
             "- waste: share of the buckets that the sizes of the scenario leave empty.\n");
+    return st;
 }
 
 /* Command. */
 
-typedef void (*put_fn)(FILE *to, const measured *list, int n, const char *line, const char *device);
+typedef qn_status (*put_fn)(FILE *to, const qn_tasks_gain *list, int n, const char *line,
+                            const char *device, qn_err *err);
 
 /* The device of the figures, with its name. */
 static void describe(const qn_ctx *ctx, const char *id, qn_str *out)
@@ -144,22 +133,23 @@ static void describe(const qn_ctx *ctx, const char *id, qn_str *out)
             qn_str_addf(out, "%s %s", id, qn_device_get(ctx, d)->name);
 }
 
-static qn_status finish(qn_out *out, put_fn put, const measured *list, int n, const char *line,
+static qn_status finish(qn_out *out, put_fn put, const qn_tasks_gain *list, int n, const char *line,
                         const char *device, qn_err *err)
 {
     if (!out->file)
         return QN_OK;
-    put(out->file, list, n, line, device);
-    return qn_out_commit(out, err);
+    const qn_status st = put(out->file, list, n, line, device, err);
+
+    return st == QN_OK ? qn_out_commit(out, err) : st; /* the caller removes what is not whole */
 }
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    qn_bench_options bench = { .op = qn_text(args, "op"),
-                               .arg = qn_text(args, "arg"),
-                               .samples = (int)qn_int(args, "samples"),
-                               .seed = args->global.seed };
-    measured list[MAX_SCENARIOS] = { { .scenario = NULL } };
+    qn_tasks_bench_options bench = { .op = qn_text(args, "op"),
+                                     .arg = qn_text(args, "arg"),
+                                     .samples = (int)qn_int(args, "samples"),
+                                     .seed = args->global.seed };
+    qn_tasks_gain list[MAX_GAINS];
     qn_table table;
     qn_str line = { 0 }, device = { 0 };
     qn_out csv = { 0 }, md = { 0 };
@@ -173,18 +163,16 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         QN_TRY(qn_out_open(qn_text(args, "csv"), &csv, err));
     if (qn_text(args, "md"))
         QN_TRY(qn_out_open(qn_text(args, "md"), &md, err));
-    for (int i = first; i < end; i++, n++) {
-        list[n].scenario = qn_scenario_at(i);
-        if ((st = qn_tasks_bench(ctx, list[n].scenario, &bench, list[n].results, err)) != QN_OK) {
-            qn_prefix(err, "%s", list[n].scenario->name);
+    for (int i = first; i < end; i++, n += QN_BENCH_MECHANISMS)
+        if ((st = qn_tasks_bench(ctx, qn_scenario_at(i), &bench, list + n, err)) != QN_OK) {
+            qn_prefix(err, "%s", qn_scenario_at(i)->name);
             goto out;
         }
-    }
-    qn_cli_line(args, &line);
-    describe(ctx, list[0].results[0].device, &device);
+    QN_TRY(qn_cli_line(args, &line, err));
+    describe(ctx, list[0].device, &device);
     QN_TRY(finish(&csv, put_csv, list, n, qn_str_get(&line), qn_str_get(&device), err));
     QN_TRY(finish(&md, put_markdown, list, n, qn_str_get(&line), qn_str_get(&device), err));
-    table = make_table(list, n);
+    table = qn_sheet_table(&QN_SHEET(gain_columns, list, (size_t)n));
     st = qn_cli_print_table(&table, 0, err);
 out:
     qn_out_abort(&csv);

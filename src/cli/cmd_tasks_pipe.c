@@ -1,10 +1,9 @@
 /* cmd_tasks_pipe.c - `quern tasks pipe`: the gain of overlapping copies with kernels. */
 #include "cli/cmd_tasks.h"
 
-#include "lab/tasks/pipe_case.h"
-#include "util/csv.h"
+#include "lab/sheet.h"
+#include "lab/tasks/bench.h"
 #include "util/file.h"
-#include "util/table.h"
 
 #include <string.h>
 
@@ -51,11 +50,9 @@ static qn_status measure(qn_ctx *ctx, const qn_args *args, qn_pipe_result *resul
         if (*c == ',')
             continue;
         QN_TRY(qn_pipe_case_run(ctx, &what, *c - '0', &results[*n], err));
-        if (results[*n].checksum != results[0].checksum) {
-            st = qn_fail(err, QN_ERR_MISMATCH, "depth %d gives other results than depth %d",
-                         results[*n].depth, results[0].depth);
-            goto out;
-        }
+        if (results[*n].checksum != results[0].checksum)
+            QN_FAIL(err, QN_ERR_MISMATCH, "depth %d gives other results than depth %d",
+                    results[*n].depth, results[0].depth);
         ++*n;
     }
     qn_cli_summary(args, (double)*n * (what.rounds + 1) * what.n_tasks, "task", "tasks");
@@ -63,79 +60,71 @@ out:
     return st;
 }
 
-static void put_csv(FILE *to, const qn_args *args, const qn_pipe_result *results, int n)
+/* A result with what the command asked for. */
+typedef struct row {
+    qn_pipe_result r;
+    const char *tasks, *elems, *rounds;
+    double speedup;
+    char overlap[16], checksum[20];
+} row;
+
+static const qn_column columns[] = {
+    { QN_COLUMN(row, r.depth, "DEPTH", "depth") },
+    { QN_COLUMN(row, tasks, NULL, "tasks") },
+    { QN_COLUMN(row, elems, NULL, "elems") },
+    { QN_COLUMN(row, rounds, NULL, "rounds") },
+    { QN_COLUMN(row, r.wall_us.median, "WALL US", "wall_us", .shown = "%.1f", .stored = "%.3f") },
+    { QN_COLUMN(row, r.wall_us.p90, "P90 US", "p90_us", .shown = "%.1f", .stored = "%.3f") },
+    { QN_COLUMN(row, r.phases.prepare_us, "PREPARE", "prepare_us", .shown = "%.1f",
+                .stored = "%.3f") },
+    { QN_COLUMN(row, r.phases.h2d_us, "H2D", "h2d_us", .shown = "%.1f", .stored = "%.3f") },
+    { QN_COLUMN(row, r.phases.compute_us, "COMPUTE", "compute_us", .shown = "%.1f",
+                .stored = "%.3f") },
+    { QN_COLUMN(row, r.phases.d2h_us, "D2H", "d2h_us", .shown = "%.1f", .stored = "%.3f") },
+    { QN_COLUMN(row, overlap, "OVERLAP", NULL) },
+    { QN_COLUMN(row, r.phases.overlap_ratio, NULL, "overlap_ratio", .stored = "%.4f") },
+    { QN_COLUMN(row, r.phases.queue_depth_peak, "PEAK", "queue_depth_peak") },
+    { QN_COLUMN(row, speedup, "SPEEDUP", "speedup", .shown = "%.2f", .stored = "%.3f") },
+    { QN_COLUMN(row, checksum, NULL, "checksum") },
+};
+
+static row row_of(const qn_args *args, const qn_pipe_result *results, int i)
 {
-    static const char *const header[] = { "depth",      "tasks",         "elems",
-                                          "rounds",     "wall_us",       "p90_us",
-                                          "prepare_us", "h2d_us",        "compute_us",
-                                          "d2h_us",     "overlap_ratio", "queue_depth_peak",
-                                          "speedup",    "checksum" };
-    qn_csv_writer w = { .to = to };
+    row made = { .r = results[i],
+                 .tasks = qn_text(args, "tasks"),
+                 .elems = qn_text(args, "elems"),
+                 .rounds = qn_text(args, "rounds"),
+                 .speedup = results[0].wall_us.median / results[i].wall_us.median };
 
-    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
-        qn_csv_put(&w, header[i]);
-    qn_csv_end_row(&w);
-    for (int i = 0; i < n; i++) {
-        const qn_pipe_result *r = &results[i];
-
-        qn_csv_putf(&w, "%d", r->depth);
-        qn_csv_put(&w, qn_text(args, "tasks"));
-        qn_csv_put(&w, qn_text(args, "elems"));
-        qn_csv_put(&w, qn_text(args, "rounds"));
-        qn_csv_putf(&w, "%.3f", r->wall_us.median);
-        qn_csv_putf(&w, "%.3f", r->wall_us.p90);
-        qn_csv_putf(&w, "%.3f", r->phases.prepare_us);
-        qn_csv_putf(&w, "%.3f", r->phases.h2d_us);
-        qn_csv_putf(&w, "%.3f", r->phases.compute_us);
-        qn_csv_putf(&w, "%.3f", r->phases.d2h_us);
-        qn_csv_putf(&w, "%.4f", r->phases.overlap_ratio);
-        qn_csv_putf(&w, "%d", r->phases.queue_depth_peak);
-        qn_csv_putf(&w, "%.3f", results[0].wall_us.median / r->wall_us.median);
-        qn_csv_putf(&w, "%016llx", (unsigned long long)r->checksum);
-        qn_csv_end_row(&w);
-    }
-}
-
-static qn_status print(const qn_pipe_result *results, int n, qn_err *err)
-{
-    qn_table t = qn_table_begin("DEPTH", "WALL US", "P90 US", "PREPARE", "H2D", "COMPUTE", "D2H",
-                                "OVERLAP", "PEAK", "SPEEDUP");
-
-    for (int i = 0; i < n; i++) {
-        const qn_pipe_result *r = &results[i];
-
-        qn_table_addf(&t, "%d", r->depth);
-        qn_table_addf(&t, "%.1f", r->wall_us.median);
-        qn_table_addf(&t, "%.1f", r->wall_us.p90);
-        qn_table_addf(&t, "%.1f", r->phases.prepare_us);
-        qn_table_addf(&t, "%.1f", r->phases.h2d_us);
-        qn_table_addf(&t, "%.1f", r->phases.compute_us);
-        qn_table_addf(&t, "%.1f", r->phases.d2h_us);
-        if (qn_pipe_has_copies(&r->phases))
-            qn_table_addf(&t, "%.3f", r->phases.overlap_ratio);
-        else
-            qn_table_add(&t, "no copies");
-        qn_table_addf(&t, "%d", r->phases.queue_depth_peak);
-        qn_table_addf(&t, "%.2f", results[0].wall_us.median / r->wall_us.median);
-    }
-    return qn_cli_print_table(&t, 0, err);
+    snprintf(made.overlap, sizeof made.overlap,
+             qn_pipe_has_copies(&made.r.phases) ? "%.3f" : "no copies",
+             made.r.phases.overlap_ratio);
+    snprintf(made.checksum, sizeof made.checksum, "%016llx", (unsigned long long)made.r.checksum);
+    return made;
 }
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_pipe_result results[QN_PIPE_MAX_DEPTH];
+    row rows[QN_PIPE_MAX_DEPTH];
     qn_out csv = { 0 };
+    qn_table table;
     qn_status st = QN_OK;
     int n = 0;
 
     if (qn_text(args, "csv"))
         QN_TRY(qn_out_open(qn_text(args, "csv"), &csv, err));
     QN_TRY(measure(ctx, args, results, &n, err));
+    for (int i = 0; i < n; i++)
+        rows[i] = row_of(args, results, i);
+    const qn_sheet sheet = QN_SHEET(columns, rows, (size_t)n);
+
     if (csv.file) {
-        put_csv(csv.file, args, results, n);
+        qn_sheet_csv(&sheet, &(qn_csv_writer){ .to = csv.file });
         QN_TRY(qn_out_commit(&csv, err));
     }
-    QN_TRY(print(results, n, err));
+    table = qn_sheet_table(&sheet);
+    st = qn_cli_print_table(&table, 0, err);
 out:
     qn_out_abort(&csv);
     return st;

@@ -50,11 +50,12 @@ static void add_options(const qn_args *args, qn_str *out, const qn_opt *options,
     }
 }
 
-void qn_cli_line(const qn_args *args, qn_str *out)
+qn_status qn_cli_line(const qn_args *args, qn_str *out, qn_err *err)
 {
     qn_str_addf(out, "quern %s", args->title);
     for (int i = 0; i < args->n_words; i++)
         add_word(out, args->words[i]);
     add_options(args, out, args->command->options, args->values);
     add_options(args, out, qn_global_options, args->global_values);
+    return out->failed ? qn_fail(err, QN_ERR_NOMEM, "no memory for the command line") : QN_OK;
 }

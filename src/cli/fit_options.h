@@ -11,9 +11,6 @@ qn_status qn_cli_fit_options(const qn_args *args, qn_fit_options *out, qn_option
                              qn_err *err);
 
 /* That program, loaded. Every fault of its text is printed on stderr. */
-qn_status qn_cli_fit_load(const qn_fit_options *options, qn_fit_text **out, qn_err *err);
-
-/* Both, for verbs that need no other options. */
 qn_status qn_cli_fit_text(const qn_args *args, qn_fit_text **out, qn_err *err);
 
 #endif

@@ -149,13 +149,3 @@ void qn_globals_read(qn_args *args)
         .seed = (uint64_t)qn_int(args, "seed"),
     };
 }
-
-qn_status qn_cli_one_device(const qn_args *args, qn_err *err)
-{
-    const char *devices = args->global.devices;
-
-    if (!devices || (strcmp(devices, "all") && !strchr(devices, ',')))
-        return QN_OK;
-    return qn_fail(err, QN_ERR_USAGE, "--devices: %s works on one device; choose it with --backend",
-                   args->title);
-}

@@ -2,25 +2,64 @@
 #include "cli/cli.h"
 
 #include "engine/engine.h"
+#include "util/env.h"
 #include "util/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The commands that only have verbs, of a file each. */
+
+#define VERBS(...)                                                                                 \
+    (const qn_command *const[])                                                                    \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+static const qn_command cmd_solweig = {
+    .name = "solweig",
+    .summary = "how hot it feels across a city, pixel by pixel",
+    .one_device = 1,
+    .verbs = VERBS(&qn_verb_solweig_run, &qn_verb_solweig_svf, &qn_verb_solweig_shadow,
+                   &qn_verb_solweig_walls, &qn_verb_solweig_check, &qn_verb_solweig_bench),
+};
+
+static const qn_command cmd_arc = {
+    .name = "arc",
+    .summary = "programs over small colour grids, many at once",
+    .verbs = VERBS(&qn_verb_arc_run, &qn_verb_arc_check, &qn_verb_arc_bench, &qn_verb_arc_dis,
+                   &qn_verb_arc_ops, &qn_verb_arc_show, &qn_verb_arc_serve),
+};
+
+static const qn_command cmd_fit = {
+    .name = "fit",
+    .summary = "nonlinear least squares: curves, meshes, cameras, sketches",
+    .one_device = 1,
+    .verbs = VERBS(&qn_verb_fit_run, &qn_verb_fit_check, &qn_verb_fit_new, &qn_verb_fit_emit,
+                   &qn_verb_fit_grad, &qn_verb_fit_bench),
+};
+
+static const qn_command cmd_make = {
+    .name = "make",
+    .summary = "generate input files: a town, programs with tasks, a mesh",
+    .verbs = VERBS(&qn_verb_make_town, &qn_verb_make_programs, &qn_verb_make_mesh),
+};
+
 const qn_command *const qn_commands[] = {
     &qn_cmd_devices,    &qn_cmd_tasks,     &qn_cmd_scan,  &qn_cmd_compare,
-    &qn_cmd_les,        &qn_cmd_solweig,   &qn_cmd_arc,   &qn_cmd_fit,
-    &qn_cmd_make,       &qn_cmd_calibrate, &qn_cmd_route, &qn_cmd_bench,
+    &qn_cmd_les,        &cmd_solweig,      &cmd_arc,      &cmd_fit,
+    &cmd_make,          &qn_cmd_calibrate, &qn_cmd_route, &qn_cmd_bench,
     &qn_cmd_report,     &qn_cmd_selftest,  &qn_cmd_cache, &qn_cmd_man,
     &qn_cmd_completion, &qn_cmd_version,   NULL,
 };
 
 /* Every status has its exit code here and nowhere else. */
-qn_exit qn_exit_of(qn_status status)
+static qn_exit exit_of(qn_status status)
 {
     static const unsigned char codes[] = {
         [QN_OK] = QN_EXIT_OK,
@@ -46,6 +85,20 @@ qn_exit qn_exit_of(qn_status status)
     return (size_t)status < sizeof codes ? (qn_exit)codes[status] : QN_EXIT_FAILED;
 }
 
+/* Refuses --devices that means several, where a command works on one. A name without an index shows
+ * how many it stands for once the context is open; before that `ctx` is NULL. */
+static qn_status check_devices(const qn_args *args, const qn_ctx *ctx, qn_err *err)
+{
+    const char *devices = args->global.devices;
+
+    if (!devices || !(args->parent ? args->parent : args->command)->one_device)
+        return QN_OK;
+    if (strcmp(devices, "all") && !strchr(devices, ',') && (!ctx || qn_device_count(ctx) <= 2))
+        return QN_OK; /* the first device of a context is the CPU */
+    return qn_fail(err, QN_ERR_USAGE, "--devices: %s works on one device; choose it with --backend",
+                   args->title);
+}
+
 qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -53,6 +106,7 @@ qn_status qn_cli_open(const qn_args *args, qn_ctx **out, qn_err *err)
     qn_ctx *ctx = NULL;
 
     QN_TRY(qn_ctx_open(&args->global.engine, &ctx, err));
+    QN_TRY(check_devices(args, ctx, err));
     if (args->global.memory_map)
         QN_TRY(qn_ledger_open(ctx, err));
     if (args->global.metrics_port && !session->server) {
@@ -97,11 +151,22 @@ void qn_cli_check(const qn_args *args, qn_run_check check)
     session->checks[session->n_checks++] = check;
 }
 
+void qn_cli_check_equal(const qn_args *args, const char *what, const char *against, double n,
+                        double n_equal)
+{
+    qn_cli_check(args, (qn_run_check){ .what = what,
+                                       .against = against,
+                                       .n_values = n,
+                                       .n_equal = n_equal,
+                                       .error = NAN,
+                                       .limit = NAN,
+                                       .is_ok = n_equal == n });
+}
+
 /* --quiet silences the summary, not the tables that QUERN_STATS asked for. */
 static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
 {
     const qn_session *session = args->session;
-    const char *stats = getenv("QUERN_STATS");
     const qn_run_info info = { .command = args->title,
                                .status = status,
                                .n_items = session->n_items,
@@ -110,7 +175,7 @@ static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
 
     if (session->items && !args->global.quiet) {
         qn_report_print(ctx, stderr, &info);
-    } else if (stats && strcmp(stats, "1") == 0) {
+    } else if (qn_env_number("QUERN_STATS", 0) > 0) {
         qn_report_refresh(ctx);
         qn_stats_print(stderr, qn_ctx_metrics(ctx));
     }
@@ -121,11 +186,11 @@ static qn_status write_metrics(const qn_args *args, qn_ctx *ctx, const char *sta
     const qn_session *session = args->session;
     qn_err no_folder = { 0 };
     qn_str line = { 0 };
-    qn_status st;
+    qn_status st = QN_OK;
 
-    qn_cli_line(args, &line);
+    QN_TRY(qn_cli_line(args, &line, err));
     const qn_run_info info = { .command = args->title,
-                               .command_line = line.failed ? NULL : qn_str_get(&line),
+                               .command_line = qn_str_get(&line),
                                .status = status,
                                .checks = session->checks,
                                .n_checks = session->n_checks,
@@ -135,6 +200,7 @@ static qn_status write_metrics(const qn_args *args, qn_ctx *ctx, const char *sta
 
     qn_make_parent(args->global.metrics, &no_folder); /* what it lacks shows in the next line */
     st = qn_report_write(ctx, &info, args->global.metrics, err);
+out:
     qn_str_free(&line);
     return st;
 }
@@ -174,9 +240,7 @@ qn_status qn_cli_close(const qn_args *args, qn_ctx *ctx, qn_status st, qn_err *e
 
 qn_status qn_cli_print_table(qn_table *table, int is_json, qn_err *err)
 {
-    if (!qn_table_print(table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot write a table to stdout");
-    return QN_OK;
+    return qn_table_print(table, stdout, is_json ? QN_TABLE_JSON : QN_TABLE_TEXT, err);
 }
 
 qn_status qn_cli_input(const char *path, qn_err *err)
@@ -200,6 +264,8 @@ static qn_status run_command(const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
     qn_ctx *ctx = NULL;
 
+    QN_TRY(qn_env_check(err));
+    QN_TRY(check_devices(args, NULL, err));
     if (!args->command->bare)
         QN_TRY(qn_cli_open(args, &ctx, err));
     st = args->command->run(ctx, args, err);
@@ -249,5 +315,5 @@ int main(int argc, char **argv)
     if (!is_parsed)
         qn_usage_print(&args, stderr);
     qn_args_free(&args);
-    return (int)qn_exit_of(st);
+    return (int)exit_of(st);
 }

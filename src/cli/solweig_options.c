@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_sw_one_device(const qn_ctx *ctx, const qn_args *args, qn_err *err)
-{
-    const char *devices = args->global.devices;
-
-    /* The first device of a context is the CPU. */
-    if (devices && (!strcmp(devices, "all") || strchr(devices, ',') || qn_device_count(ctx) > 2))
-        return qn_fail(err, QN_ERR_USAGE,
-                       "--devices %s: solweig computes on one device; name it with --backend",
-                       devices);
-    return QN_OK;
-}
-
-qn_status qn_sw_layers_of(const qn_ctx *ctx, const qn_args *args, qn_sw_layer_options *out,
-                          qn_option_store *store, qn_err *err)
+qn_status qn_sw_layers_of(const qn_args *args, qn_sw_layer_options *out, qn_option_store *store,
+                          qn_err *err)
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_one_device(ctx, args, err));
     QN_TRY(qn_cli_options(args, qn_sw_layer_option_table(), out, store, err));
     if (!out->dsm_file[0])
         st = qn_fail(err, QN_ERR_USAGE, "--dsm FILE is needed: heights of ground and buildings");

@@ -2,8 +2,7 @@
  * folders.
  *
  * Most rows of their tables come from <quern/options/solweig_*.def>. Before a list is included,
- * OPTION is QN_CLI_OPTION, MEMBER is QN_CLI_NO_OPTION, RENAMED is QN_SW_CLI_RENAMED, and RUN_OPTION
- * is one of the first two.
+ * OPTION is QN_CLI_OPTION, MEMBER is QN_CLI_NO_OPTION, and RENAMED is QN_SW_CLI_RENAMED.
  */
 #ifndef QN_CLI_SOLWEIG_OPTIONS_H
 #define QN_CLI_SOLWEIG_OPTIONS_H
@@ -30,13 +29,10 @@
         .fallback = "out"                                                                          \
     }
 
-/* Fails with QN_ERR_USAGE when --devices names more than one: solweig computes on one device. */
-qn_status qn_sw_one_device(const qn_ctx *ctx, const qn_args *args, qn_err *err);
-
-/* The layers of the command line, whose texts `store` owns; after qn_sw_one_device. A file that is not
- * there is QN_ERR_INPUT. */
-qn_status qn_sw_layers_of(const qn_ctx *ctx, const qn_args *args, qn_sw_layer_options *out,
-                          qn_option_store *store, qn_err *err);
+/* The layers of the command line, whose texts `store` owns. A file that is not there is
+ * QN_ERR_INPUT. */
+qn_status qn_sw_layers_of(const qn_args *args, qn_sw_layer_options *out, qn_option_store *store,
+                          qn_err *err);
 
 /* 0 for auto. */
 qn_status qn_sw_tile_of(const qn_args *args, qn_i64 *out, qn_err *err);

@@ -74,6 +74,16 @@ int qn_device_is_candidate(const qn_ctx *ctx, int device);
 /* The device that --backend names alone, -1 for "auto" and lists. */
 int qn_ctx_pinned(const qn_ctx *ctx);
 
+/* For work that repeats itself on the CPU when a device fails: where stages go from now on, as
+ * qn_ctx_pinned has it, and the policy that graphs begin with (qn_graph_set_fallback). */
+typedef struct qn_placing {
+    int pinned;
+    qn_fallback_policy fallback;
+} qn_placing;
+
+/* Returns what held before. */
+qn_placing qn_ctx_set_placing(qn_ctx *ctx, qn_placing placing);
+
 /* How many devices the user wants to share work, by a list (`text`, QUERN_DEVICES, --backend) or by
  * the route `balance`. 0: nothing of that kind, or one device that everything goes to anyway, or
  * one and the CPU for the router to choose from. */
@@ -178,16 +188,11 @@ qn_status qn_kcache_clear(const char *dir, int *n_removed, qn_err *err);
 
 /* Ops. */
 
-typedef struct qn_op qn_op;
-
 const qn_op *qn_op_find(const char *name); /* NULL: there is none */
 
-/* All ops in order of their names: 0 .. qn_op_count() - 1. */
+/* All ops: 0 .. qn_op_count() - 1. */
 int qn_op_count(void);
 const qn_op *qn_op_at(int i);
-
-const char *qn_op_name(const qn_op *op);
-int qn_op_is_cpu_only(const qn_op *op);
 
 /* Head and body that a stage of the op runs: its built-in kernel, or the CPU-only one, which has
  * no module and therefore never leaves the CPU. NULL when this build lacks the kernel. */

@@ -6,6 +6,8 @@
 #include <quern/graph.h>
 #include <quern/metrics.h>
 
+#include "util/compare.h"
+
 /* Metrics. */
 
 enum { QN_MAX_LABELS = 5 };
@@ -32,7 +34,8 @@ struct qn_metric_def {
     int is_measured;      /* counter that is absent, not 0, until something was added */
 };
 
-/* Rows of a table of names: ROW("name", "help") and, where there is more to say, further members. */
+/* Rows of a table of names: ROW("name", "help") and, where there is more to say, further
+ * members. */
 #define QN_COUNTER_ROW(id, ...)                                                                    \
     {                                                                                              \
         .name = id, .type = QN_COUNTER, .help = __VA_ARGS__                                        \
@@ -67,12 +70,74 @@ QN_DERIVE(qn_derive_max);
         NULL, NULL, 0, 0                                                                           \
     }
 
-/* Samples: one use of an op with made-up data of a given size, to be measured. Contents are zero
- * but for tables of offsets: what is computed does not matter, only how long it takes. */
+/* Ops: what the engine knows about a kernel beyond its head. An op gives a kernel a name, a
+ * priority, a cost and a promise of exactness; router, cross-check and reports read them. A kernel
+ * without an op still runs, as what its head says. An op without a kernel runs on the CPU: new ops
+ * work before they are fast. A kernel that is a step of a larger op (sum_part) has an op of its
+ * own, since a stage runs one kernel. */
 
-typedef struct qn_op_sample {
-    const struct qn_op *op;
-    const struct qn_op_sampler *sampler;
+enum { QN_PRIORITY_HOT = 1, QN_PRIORITY_WARM = 3, QN_PRIORITY_CPU = 9 };
+
+/* Where a range may be cut. Along x (y, z): point, group or team number k touches only the k-th
+ * of equally many parts of each buffer, so a piece can run on slices of the buffers with its
+ * range moved to 0. */
+typedef enum { QN_SPLIT_NONE, QN_SPLIT_X, QN_SPLIT_Y, QN_SPLIT_Z } qn_split_axis;
+
+/* The op by which the speed of memory, or of arithmetic, is measured on devices without profile. */
+typedef enum { QN_YARDSTICK_NONE, QN_YARDSTICK_MEMORY, QN_YARDSTICK_COMPUTE } qn_yardstick;
+
+typedef struct qn_cost {
+    double read_bytes, write_bytes, flops; /* integer operations count as flops */
+} qn_cost;
+
+/* One use of an op, as a cost function sees it. Indexed by argument. */
+typedef struct qn_op_use {
+    const qn_kernel_info *kernel;
+    qn_range range;
+    const size_t *bytes;       /* of a buffer, from the stage's offset to its end; 0 for a value */
+    const void *const *values; /* of a value; NULL for a buffer */
+} qn_op_use;
+
+typedef struct qn_op qn_op;
+typedef struct qn_op_sample qn_op_sample;
+
+struct qn_op {
+    const char *name;
+    int priority;              /* 1 hot .. 3 warm; 9: CPU only */
+    const char *kernel;        /* built-in kernel; NULL: no device version */
+    const qn_kernel_info *cpu; /* head and body of an op without kernel, else NULL */
+    /* Costs rank devices before anything has been measured: they count what dominates. */
+    qn_cost (*cost)(const qn_op *op, const qn_op_use *use);
+    /* Elements that argument `arg`, a buffer, must have; NULL: the kernel's body says what is
+     * known. */
+    double (*need)(const qn_op_use *use, int arg);
+    double work;            /* flops per point of the range, or per unit the cost counts */
+    qn_exactness exactness; /* how far a device's result may be from the CPU's */
+    double tolerance;
+    qn_split_axis split;
+    int chain_step; /* 1 + the code of the step of kernel/vector.h that gives the same bits; 0: none */
+    qn_yardstick yardstick;
+    /* For an op that is measured alone, unless it is a MAP over plain arrays: sets range, bytes and
+     * values for sample->n, which it may round. */
+    void (*sample)(qn_op_sample *sample);
+    /* Writes the content of buffer `arg`, which is zeroed, to `data`. NULL: zeros will do. */
+    void (*fill)(const qn_op_sample *sample, int arg, void *data);
+};
+
+/* Of a MAP: an element of each buffer per point. Of anything: each buffer once, `work` per element
+ * of the largest. Of programs of the kernel chain: `work` per element and step. */
+qn_cost qn_cost_points(const qn_op *op, const qn_op_use *use);
+qn_cost qn_cost_buffers(const qn_op *op, const qn_op_use *use);
+qn_cost qn_cost_chain(const qn_op *op, const qn_op_use *use);
+
+/* For other costs: points of a range; bytes of the buffer of that name, 0 when there is none. */
+double qn_cost_count(const qn_range *range);
+double qn_cost_bytes(const qn_op_use *use, const char *arg);
+
+/* One use of an op with made-up data of a given size, to be measured. Contents are zero but for
+ * tables of offsets: what is computed does not matter, only how long it takes. */
+struct qn_op_sample {
+    const qn_op *op;
     const qn_kernel_info *kernel;
     int kernel_i;
     qn_range range;
@@ -80,15 +145,7 @@ typedef struct qn_op_sample {
     size_t bytes[QN_MAX_ARGS];    /* of buffers */
     size_t value_at[QN_MAX_ARGS]; /* of values, into `values` */
     unsigned char values[512];
-} qn_op_sample;
-
-typedef struct qn_op_sampler {
-    const char *op;
-    /* Sets range, bytes and values for sample->n, which it may round. */
-    void (*make)(qn_op_sample *sample);
-    /* Writes the content of buffer `arg`, which is zeroed, to `data`. NULL: zeros will do. */
-    void (*fill)(const qn_op_sample *sample, int arg, void *data);
-} qn_op_sampler;
+};
 
 void qn_op_sample_set(qn_op_sample *sample, int arg, const void *value, size_t bytes);
 
@@ -101,8 +158,9 @@ typedef struct qn_tool {
     const char *name;
     const qn_metric_def *metrics;
     size_t n_metrics;
-    const qn_abi_entry *layouts;   /* ended by QN_LAYOUTS_END; may be NULL */
-    const qn_op_sampler *samplers; /* ended by a NULL op; may be NULL */
+    const qn_abi_entry *layouts; /* ended by QN_LAYOUTS_END; may be NULL */
+    const qn_op *ops;            /* sorted by name */
+    size_t n_ops;
 } qn_tool;
 
 /* All tools, ended by NULL. The engine reads the list; the layer of the tools defines it. */

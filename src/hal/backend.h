@@ -91,7 +91,8 @@ typedef struct qn_launch_arg {
     qn_mem *mem;
     size_t at; /* bytes into mem */
     void *host;
-    size_t bytes; /* of the value; needed where the head does not know (structs in run-time text) */
+    size_t bytes; /* of the value; needed where the head does not know (structs in run-time text);
+                     of a buffer: what the stage has of it from there on, 0 when nobody knows */
 } qn_launch_arg;
 
 /* One launch that fits the device's limits (geometry.h cuts larger ranges into these). */
@@ -119,6 +120,7 @@ typedef struct qn_fft_build {
 typedef struct qn_backend {
     const char *name; /* "cuda"; also the --backend value */
     qn_language language;
+    int has_driver;        /* of the system, which a fork does not survive */
     int teams_share_group; /* TEAM: several teams may share one group (warps of a block) */
 
     /* Required. count() says why there is nothing when it returns 0. */

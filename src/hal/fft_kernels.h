@@ -21,6 +21,13 @@ typedef struct qn_fft_kernels {
     int n;
 } qn_fft_kernels;
 
+/* What making a plan brings; VkFFT, which calls us for it, has no place for failures. */
+typedef struct qn_fft_made {
+    qn_fft_kernels kernels; /* known from before, and compiled now */
+    int n_compiled;
+    qn_err noted; /* the first failure */
+} qn_fft_made;
+
 /* The image compiled from the text, or NULL. */
 const qn_blob *qn_fft_kernels_find(const qn_fft_kernels *kernels, const char *text);
 

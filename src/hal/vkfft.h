@@ -21,7 +21,7 @@ static inline char *qn_vkfft_setlocale(void)
 #undef printf
 #undef setlocale
 
-#include "hal/backend.h"
+#include "hal/fft_kernels.h"
 
 /* Everything but device, context and streams. `bytes` must live as long as the plan. */
 static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shape, uint64_t *bytes)
@@ -45,20 +45,6 @@ static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shap
     };
 }
 
-/* initializeVkFFT, with numbers in kernels written as C writes them. */
-static inline VkFFTResult qn_vkfft_make(VkFFTApplication *app, VkFFTConfiguration configuration)
-{
-    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    const locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    const VkFFTResult result = initializeVkFFT(app, configuration);
-
-    if (plain) {
-        uselocale(before);
-        freelocale(plain);
-    }
-    return result;
-}
-
 /* The failure that the stand-ins noted, or else VkFFT's number. */
 static inline qn_status qn_vkfft_fail(VkFFTResult result, const qn_err *noted, qn_status other,
                                       qn_err *err)
@@ -72,12 +58,57 @@ static inline qn_status qn_vkfft_fail(VkFFTResult result, const qn_err *noted, q
     return qn_fail(err, other, "VkFFT: error %d", (int)result);
 }
 
-/* Bytes of device memory that runs write besides the caller's. */
-static inline size_t qn_vkfft_scratch(const VkFFTApplication *app)
+static inline void qn_vkfft_note(qn_fft_made *made, const qn_err *failure)
 {
-    return app->configuration.allocateTempBuffer && app->configuration.tempBufferSize
-               ? (size_t)app->configuration.tempBufferSize[0]
-               : 0;
+    if (made->noted.status == QN_OK)
+        made->noted = *failure;
+}
+
+/* initializeVkFFT, with numbers in kernels written as C writes them. */
+static inline VkFFTResult qn_vkfft_begin(VkFFTApplication *app, VkFFTConfiguration configuration)
+{
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    const VkFFTResult result = initializeVkFFT(app, configuration);
+
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
+    return result;
+}
+
+/* Makes a plan from the kernels of `build` and those that it compiles, and gives `build` all. */
+static inline qn_status qn_vkfft_make(VkFFTApplication *app, VkFFTConfiguration configuration,
+                                      qn_fft_made *made, qn_fft_build *build, qn_err *err)
+{
+    VkFFTResult result;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fft_kernels_unpack(&made->kernels, &build->stored, err));
+    if ((result = qn_vkfft_begin(app, configuration)) != VKFFT_SUCCESS)
+        QN_TRY(qn_vkfft_fail(result, &made->noted, QN_ERR_COMPILE, err));
+    build->n_compiled = made->n_compiled;
+    /* Bytes of device memory that runs write besides the caller's. */
+    if (app->configuration.allocateTempBuffer && app->configuration.tempBufferSize)
+        build->scratch_bytes = (size_t)app->configuration.tempBufferSize[0];
+    if (build->is_kept && made->n_compiled &&
+        (st = qn_fft_kernels_pack(&made->kernels, &build->made, err)) != QN_OK)
+        deleteVkFFT(app);
+out:
+    qn_fft_kernels_free(&made->kernels);
+    return st;
+}
+
+static inline qn_status qn_vkfft_run(VkFFTApplication *app, qn_fft_direction direction,
+                                     VkFFTLaunchParams *params, qn_fft_made *made, qn_err *err)
+{
+    VkFFTResult result;
+
+    made->noted.status = QN_OK;
+    result = VkFFTAppend(app, direction == QN_FFT_INVERSE ? 1 : -1, params);
+    return result == VKFFT_SUCCESS ? QN_OK
+                                   : qn_vkfft_fail(result, &made->noted, QN_ERR_LAUNCH, err);
 }
 
 #endif

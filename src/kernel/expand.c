@@ -9,6 +9,7 @@
 #include "kernel/expand_scan.h"
 #include "util/status.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -389,11 +390,69 @@ static int is_alone_on_line(const parser *p, qn_token t)
 
 /* The whole text. */
 
+static int is_defined(const parser *p, qn_token name)
+{
+    const size_t n = name.end - name.begin;
+
+    for (const char *at = p->scan.text; (at = strstr(at, "define"));) {
+        at += strlen("define");
+        at += strspn(at, " \t");
+        if (!strncmp(at, p->scan.text + name.begin, n) && !isalnum((unsigned char)at[n]) &&
+            at[n] != '_')
+            return 1;
+    }
+    return 0;
+}
+
+/* How far what follows `t` may be left out at some points, or not be what it looks like. */
+typedef enum { NOT_AT_ALL, IN_STATEMENT, TO_THE_END } doubt;
+
+static doubt doubt_after(const parser *p, qn_token t)
+{
+    static const char *const words[] = { "if",     "for",  "while", "do",  "switch",
+                                         "return", "goto", "case",  "else" };
+
+    switch (t.kind) {
+    case QN_TOKEN_NAME:
+        if (qn_token_is_word(&p->scan, t, "sizeof"))
+            return IN_STATEMENT;
+        return find_word(p, t, words, sizeof words / sizeof *words) >= 0 || is_defined(p, t)
+                   ? TO_THE_END
+                   : NOT_AT_ALL;
+    case QN_TOKEN_MARK:
+        return strchr("{}", p->scan.text[t.begin])    ? TO_THE_END
+               : strchr("?&|", p->scan.text[t.begin]) ? IN_STATEMENT
+                                                      : NOT_AT_ALL;
+    default:
+        return t.kind == QN_TOKEN_DIRECTIVE ? TO_THE_END : NOT_AT_ALL;
+    }
+}
+
+/* The argument's bit when `t` begins `name[index]` and names a buffer, else 0. */
+static uint32_t indexed(const parser *p, const qn_head *head, qn_token before, qn_token t,
+                        const char *index)
+{
+    qn_scan ahead = p->scan;
+
+    if (qn_token_is_mark(&p->scan, before, '.') || qn_token_is_mark(&p->scan, before, '>') ||
+        !qn_token_is_mark(&ahead, qn_scan_next(&ahead), '[') ||
+        !qn_token_is_word(&ahead, qn_scan_next(&ahead), index) ||
+        !qn_token_is_mark(&ahead, qn_scan_next(&ahead), ']'))
+        return 0;
+    for (int a = 0; a < head->n_args; a++)
+        if (head->args[a].mode != QN_ARG_VAL && qn_token_is_word(&p->scan, t, head->args[a].name))
+            return 1u << a;
+    return 0;
+}
+
 /* From the body's '{', already read, to its '}'. */
 static qn_status take_body(parser *p, qn_head *head)
 {
     qn_status st = QN_OK;
+    uint32_t at_gx = 0, at_gi = 0;
     int depth = 1;
+    doubt now, doubts = head->form == QN_FORM_MAP ? NOT_AT_ALL : TO_THE_END;
+    qn_token before = { .kind = QN_TOKEN_END };
 
     while (depth > 0) {
         const qn_token t = qn_scan_next(&p->scan);
@@ -408,7 +467,17 @@ static qn_status take_body(parser *p, qn_head *head)
         }
         depth += qn_token_is_mark(&p->scan, t, '{') - qn_token_is_mark(&p->scan, t, '}');
         head->folds |= head->form == QN_FORM_MAP && qn_token_is_word(&p->scan, t, "GI");
+        if (doubts == IN_STATEMENT && qn_token_is_mark(&p->scan, t, ';'))
+            doubts = NOT_AT_ALL;
+        now = doubt_after(p, t);
+        doubts = now > doubts ? now : doubts;
+        if (doubts == NOT_AT_ALL && t.kind == QN_TOKEN_NAME) {
+            at_gx |= indexed(p, head, before, t, "gx");
+            at_gi |= indexed(p, head, before, t, "GI");
+        }
+        before = t;
     }
+    head->points = head->folds ? at_gi : at_gx;
 out:
     return st;
 }
@@ -479,17 +548,13 @@ qn_status qn_heads_parse(const char *file, const char *text, qn_heads *out, qn_e
             depth++;
         else if (qn_token_is_mark(&p.scan, t, '}') && depth > 0)
             depth--;
-        else if (t.at_margin && form_of(&p, t) >= 0) {
-            st = qn_fail(err, QN_ERR_COMPILE, "%s:%d: %s inside braces: a '}' is missing above",
-                         file, t.line, qn_token_show(&p.scan, t).text);
-            goto out;
-        }
+        else if (t.at_margin && form_of(&p, t) >= 0)
+            QN_FAIL(err, QN_ERR_COMPILE, "%s:%d: %s inside braces: a '}' is missing above", file,
+                    t.line, qn_token_show(&p.scan, t).text);
     }
-    if (heads.has_team && heads.lanes) {
-        st = qn_fail(err, QN_ERR_COMPILE,
-                     "%s: LANES of TEAM kernels is chosen per device, not by the text", file);
-        goto out;
-    }
+    if (heads.has_team && heads.lanes)
+        QN_FAIL(err, QN_ERR_COMPILE,
+                "%s: LANES of TEAM kernels is chosen per device, not by the text", file);
     *out = heads;
     heads = (qn_heads){ .n = 0 };
 out:

@@ -24,6 +24,7 @@ typedef struct qn_head {
     char name[QN_MAX_NAME];
     qn_form form;
     int n_args, unroll, folds;
+    uint32_t points;   /* as in qn_kernel_info */
     int line;          /* of the head, from 1 */
     size_t begin, end; /* the head in the text; the body's '{' is at `brace` */
     size_t brace;

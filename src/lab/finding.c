@@ -60,26 +60,25 @@ void qn_finding_below(qn_findings *findings, const char *part, qn_i64 n, double 
     va_end(args);
 }
 
-void qn_finding_skip(qn_findings *findings, const char *part, const char *name, const char *why)
+void qn_finding_note(qn_findings *findings, const char *part, qn_verdict verdict, const char *name,
+                     const char *why, ...)
 {
-    qn_finding f = { .verdict = QN_FINDING_SKIPPED };
+    qn_finding f = {
+        .value = NAN, .mean = NAN, .equal_pct = NAN, .low = NAN, .high = NAN, .verdict = verdict
+    };
+    va_list args;
 
     snprintf(f.part, sizeof f.part, "%s", part);
     snprintf(f.name, sizeof f.name, "%s", name);
-    snprintf(f.note, sizeof f.note, "%s", why);
+    va_start(args, why);
+    vsnprintf(f.note, sizeof f.note, why, args);
+    va_end(args);
     qn_findings_add(findings, &f);
 }
 
-const char *qn_verdict_name(qn_verdict verdict)
-{
-    static const char *const names[] = {
-        [QN_FINDING_OK] = "ok",
-        [QN_FINDING_OUT] = "OUT",
-        [QN_FINDING_SKIPPED] = "skipped",
-    };
-
-    return names[verdict];
-}
+const char *const qn_verdict_words[] = {
+    [QN_FINDING_OK] = "ok", [QN_FINDING_OUT] = "OUT", [QN_FINDING_SKIPPED] = "skipped", NULL
+};
 
 qn_status qn_findings_complete(const qn_findings *findings, qn_err *err)
 {

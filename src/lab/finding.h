@@ -13,7 +13,7 @@ typedef enum { QN_FINDING_OK, QN_FINDING_OUT, QN_FINDING_SKIPPED } qn_verdict;
 typedef struct qn_finding {
     char part[24];           /* the check: "shadow", "V1"; of the selftest, the device */
     char name[112];          /* what was compared */
-    char note[240];          /* the bounds in words, or why nothing was compared; may be "" */
+    char note[400];          /* the bounds in words, or why nothing was compared; may be "" */
     qn_i64 n;                /* values compared */
     double value, low, high; /* in bounds when low <= value <= high, which NaN never is */
     double mean, equal_pct;  /* of differences; equal_pct counts values that are the same */
@@ -43,11 +43,13 @@ __attribute__((format(printf, 6, 7))) void qn_finding_below(qn_findings *finding
                                                             qn_i64 n, double value, double limit,
                                                             const char *format, ...);
 
-/* Adds the finding that nothing was compared. */
-void qn_finding_skip(qn_findings *findings, const char *part, const char *name, const char *why);
+/* Adds a finding without a comparison, such as that there was none, and says why. */
+__attribute__((format(printf, 5, 6))) void qn_finding_note(qn_findings *findings, const char *part,
+                                                           qn_verdict verdict, const char *name,
+                                                           const char *why, ...);
 
 /* "ok", "OUT", "skipped" */
-const char *qn_verdict_name(qn_verdict verdict);
+extern const char *const qn_verdict_words[]; /* by verdict, ended by NULL */
 
 /* QN_ERR_NOMEM when findings were lost. */
 qn_status qn_findings_complete(const qn_findings *findings, qn_err *err);

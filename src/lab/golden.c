@@ -44,7 +44,7 @@ void qn_golden_add(qn_golden *g, const qn_tally *tally, const char *name, ...)
 {
     const qn_limit *limit = &tally->limit;
     const double n = (double)tally->n, beyond = (double)tally->n_beyond;
-    qn_finding f = { .n = tally->n, .value = tally->most };
+    qn_finding f = { .n = tally->n, .value = n > 0 ? tally->most : NAN };
     int is_ok = tally->n > 0;
     va_list list;
 
@@ -57,22 +57,9 @@ void qn_golden_add(qn_golden *g, const qn_tally *tally, const char *name, ...)
     else
         is_ok = is_ok && tally->n_beyond == 0;
     print_limit(limit, f.note, sizeof f.note);
-    f.mean = tally->n ? tally->sum / n : 0;
-    f.equal_pct = tally->n ? 100 * (double)tally->n_equal / n : 0;
+    f.mean = tally->sum / n;
+    f.equal_pct = 100 * (double)tally->n_equal / n;
     f.verdict = is_ok ? QN_FINDING_OK : QN_FINDING_OUT;
-    qn_findings_add(g->findings, &f);
-}
-
-void qn_golden_add_why(qn_golden *g, qn_verdict verdict, const char *name, const char *why, ...)
-{
-    qn_finding f = { .verdict = verdict };
-    va_list list;
-
-    snprintf(f.part, sizeof f.part, "%s", g->part);
-    snprintf(f.name, sizeof f.name, "%s", name);
-    va_start(list, why);
-    vsnprintf(f.note, sizeof f.note, why, list);
-    va_end(list);
     qn_findings_add(g->findings, &f);
 }
 
@@ -91,7 +78,7 @@ int qn_golden_has(const qn_golden *g, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Adds the finding about a file that the check needs and that cannot be had. */
+/* Records that a file which the check needs could not be read. */
 static qn_status blocked(qn_golden *g, const char *file, const char *why, qn_err *err)
 {
     const int is_there = qn_golden_has(g, file);
@@ -104,8 +91,9 @@ static qn_status blocked(qn_golden *g, const char *file, const char *why, qn_err
     return qn_fail(err, QN_ERR_INPUT, "%s: %s", file, is_there ? why : "absent");
 }
 
-qn_status qn_golden_unblock(qn_golden *g, qn_status st, qn_err *err)
+qn_status qn_golden_end(qn_golden *g, size_t n, qn_status st, qn_err *err)
 {
+    qn_owned_free(&g->owned, n);
     if (st == QN_OK || !g->is_blocked)
         return st;
     g->is_blocked = 0;
@@ -146,14 +134,12 @@ static qn_status read_array(qn_golden *g, const char *file, size_t n, qn_npy *ou
 qn_status qn_golden_floats(qn_golden *g, const char *file, size_t n, float **out, qn_err *err)
 {
     qn_npy array = { 0 };
-    float *values = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(read_array(g, file, n, &array, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &values, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, out, err));
     for (size_t i = 0; i < n; i++)
-        values[i] = (float)qn_npy_at(&array, (qn_i64)i);
-    *out = values;
+        (*out)[i] = (float)qn_npy_at(&array, (qn_i64)i);
 out:
     qn_npy_free(&array);
     return st;
@@ -162,20 +148,20 @@ out:
 qn_status qn_golden_bytes(qn_golden *g, const char *file, size_t n, uint8_t **out, qn_err *err)
 {
     qn_npy array = { 0 };
-    uint8_t *bytes = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(read_array(g, file, n, &array, err));
-    if (!(bytes = malloc(n + 1))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu bytes", file, n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&g->owned, n, out, err));
     for (size_t i = 0; i < n; i++)
-        bytes[i] = (uint8_t)qn_npy_at(&array, (qn_i64)i);
-    *out = bytes;
+        (*out)[i] = (uint8_t)qn_npy_at(&array, (qn_i64)i);
 out:
     qn_npy_free(&array);
     return st;
+}
+
+static void drop_json(void *json)
+{
+    json_decref(json);
 }
 
 qn_status qn_golden_json(qn_golden *g, const char *file, json_t **out, qn_err *err)
@@ -185,16 +171,29 @@ qn_status qn_golden_json(qn_golden *g, const char *file, json_t **out, qn_err *e
 
     qn_golden_path(g, file, path);
     *out = json_load_file(path, 0, &why);
-    return *out ? QN_OK : blocked(g, file, why.text, err);
+    return *out ? qn_owned_add(&g->owned, *out, drop_json, err) : blocked(g, file, why.text, err);
 }
 
-qn_status qn_golden_csv(qn_golden *g, const char *file, qn_csv *out, qn_err *err)
+static void drop_csv(void *csv)
 {
+    qn_csv_free(csv);
+    free(csv);
+}
+
+qn_status qn_golden_csv(qn_golden *g, const char *file, const qn_csv **out, qn_err *err)
+{
+    qn_csv *csv = calloc(1, sizeof *csv);
     char path[QN_GOLDEN_PATH];
     qn_err local = { .text = "" };
 
+    if (!csv)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %s", file);
+    *out = csv;
     qn_golden_path(g, file, path);
-    return qn_csv_read(path, out, &local) == QN_OK ? QN_OK : blocked(g, file, local.text, err);
+    if (qn_csv_read(path, csv, &local) == QN_OK)
+        return qn_owned_add(&g->owned, csv, drop_csv, err);
+    free(csv);
+    return blocked(g, file, local.text, err);
 }
 
 double qn_golden_member(const json_t *object, const char *key)
@@ -202,6 +201,11 @@ double qn_golden_member(const json_t *object, const char *key)
     const json_t *value = json_object_get(object, key);
 
     return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+float qn_golden_float(const json_t *object, const char *key)
+{
+    return (float)qn_golden_member(object, key);
 }
 
 double qn_golden_cell(const qn_csv *csv, size_t row, const char *column)
@@ -241,8 +245,8 @@ static char *middle(const char *name, const char *prefix, const char *suffix)
     return strndup(name + head, all - head - tail);
 }
 
-qn_status qn_golden_list(const qn_golden *g, const char *folder, const char *prefix,
-                         const char *suffix, qn_golden_names *out, qn_err *err)
+qn_status qn_golden_list(qn_golden *g, const char *folder, const char *prefix, const char *suffix,
+                         qn_golden_names *out, qn_err *err)
 {
     char path[QN_GOLDEN_PATH];
     struct dirent **entries = NULL;
@@ -254,23 +258,17 @@ qn_status qn_golden_list(const qn_golden *g, const char *folder, const char *pre
     n = scandir(path, &entries, NULL, alphasort);
     if (n > 0 && !(out->list = calloc((size_t)n, sizeof *out->list)))
         st = qn_fail(err, QN_ERR_NOMEM, "%d names of %s", n, path);
+    else if (n > 0)
+        st = qn_owned_add(&g->owned, out->list, free, err);
     for (int i = 0; i < n; i++) {
         char *name = st == QN_OK ? middle(entries[i]->d_name, prefix, suffix) : NULL;
 
         if (name)
-            out->list[out->n++] = name;
+            st = qn_owned_add(&g->owned, out->list[out->n++] = name, free, err);
         free(entries[i]);
     }
     free(entries);
     return st;
-}
-
-void qn_golden_names_free(qn_golden_names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->list[i]);
-    free(names->list);
-    *names = (qn_golden_names){ 0 };
 }
 
 /* Comparing. */
@@ -310,4 +308,81 @@ void qn_golden_compare_all(qn_golden *g, const char *file, const float *got, qn_
                            qn_limit limit)
 {
     qn_golden_compare(g, file, got, n, 1, n, limit);
+}
+
+/* Arrays and graphs. */
+
+qn_status qn_golden_floats_new(qn_golden *g, size_t n, float value, float **out, qn_err *err)
+{
+    const qn_status st = qn_owned_memory(&g->owned, n * sizeof **out, out, err);
+
+    for (size_t i = 0; st == QN_OK && i < n; i++)
+        (*out)[i] = value;
+    return st;
+}
+
+qn_status qn_golden_fresh(qn_golden *g, size_t bytes, qn_buf **out, qn_err *err)
+{
+    return qn_owned_buf(&g->owned, g->ctx, g->part, bytes, out, err);
+}
+
+qn_status qn_golden_upload(qn_golden *g, const void *data, size_t bytes, qn_buf **out, qn_err *err)
+{
+    const qn_status st = qn_golden_fresh(g, bytes, out, err);
+
+    return st == QN_OK ? qn_buf_write(*out, 0, data, bytes, err) : st;
+}
+
+qn_status qn_golden_download(qn_golden *g, qn_buf *buf, size_t n, float **out, qn_err *err)
+{
+    const qn_status st = qn_golden_floats_new(g, n, 0, out, err);
+
+    return st == QN_OK ? qn_buf_read(buf, 0, *out, n * sizeof **out, err) : st;
+}
+
+qn_status qn_golden_graph(qn_golden *g, const char *name, qn_graph **out, qn_err *err)
+{
+    return qn_owned_graph(&g->owned, g->ctx, name, out, err);
+}
+
+/* Checks. */
+
+/* Whether a word is the name or the group of the check, or "all". */
+static int is_called(const qn_check *check, const char *word)
+{
+    return !strcmp(word, check->name) || !strcmp(word, "all") ||
+           (check->group && !strcmp(word, check->group));
+}
+
+int qn_checks_unknown(const qn_check *checks, const char *list, char word[32])
+{
+    for (int i = 0; qn_list_item(list, i, word, 32); i++) {
+        int is_known = 0;
+
+        for (const qn_check *c = checks; c->name; c++)
+            is_known |= is_called(c, word);
+        if (!is_known)
+            return 1;
+    }
+    return 0;
+}
+
+qn_status qn_checks_run(const qn_check *checks, const char *list, qn_ctx *ctx, const char *dir,
+                        qn_findings *findings, qn_err *err)
+{
+    qn_status st = QN_OK;
+    char word[32];
+
+    for (const qn_check *c = checks; c->name; c++) {
+        qn_golden g = { .ctx = ctx, .dir = dir, .part = c->name, .findings = findings };
+        int is_wanted = 0;
+
+        for (int i = 0; qn_list_item(list, i, word, sizeof word); i++)
+            is_wanted |= is_called(c, word);
+        if (is_wanted)
+            QN_TRY(qn_golden_end(&g, 0, c->run(&g, err), err));
+    }
+    QN_TRY(qn_findings_complete(findings, err));
+out:
+    return st;
 }

@@ -1,12 +1,16 @@
 /* golden.h - folders of reference data: files that are found, read and compared.
  *
- * A file that is absent becomes a finding that says so, never an error; so does one that cannot be
- * read. Either blocks the check that needs it, and the next check goes ahead.
+ * A file that is absent becomes a finding that says so, never an error; so does one that cannot
+ * be read. Either blocks the check that needs it, and the next check goes ahead.
+ *
+ * What the functions below make belongs to the golden, which frees it at the end of a check or
+ * of one of its cases.
  */
 #ifndef QN_LAB_GOLDEN_H
 #define QN_LAB_GOLDEN_H
 
 #include "lab/finding.h"
+#include "lab/owned.h"
 #include "util/csv.h"
 #include "util/json.h"
 #include "util/npy.h"
@@ -18,13 +22,14 @@ typedef struct qn_golden {
     const char *dir;
     const char *part; /* of findings */
     qn_findings *findings;
-    void *user;     /* of the caller of a check that runs once per case */
+    void *user;     /* for a check that runs once per case */
     int is_blocked; /* a file that the check needs is not there: there is a finding already */
+    qn_owned owned;
 } qn_golden;
 
 /* Counting. */
 
-/* |got - want| <= abs + rel |want|, for all values or, with `share`, for that part of them; then
+/* |got - want| <= abs + rel |want|, for all values; with `share`, for that share of them, and
  * `most` bounds the others. */
 typedef struct qn_limit {
     double abs, rel, share, most;
@@ -38,14 +43,13 @@ typedef struct qn_tally {
 
 void qn_tally_add(qn_tally *tally, double got, double want);
 
-/* Adds the finding about the values counted; without a value it is out of bounds. */
+/* Adds the finding about the values counted, which is out of bounds if there are none. */
 __attribute__((format(printf, 3, 4))) void qn_golden_add(qn_golden *g, const qn_tally *tally,
                                                          const char *name, ...);
 
 /* Adds a finding without a comparison. */
-__attribute__((format(printf, 4, 5))) void qn_golden_add_why(qn_golden *g, qn_verdict verdict,
-                                                             const char *name, const char *why,
-                                                             ...);
+#define qn_golden_add_why(g_, verdict_, ...)                                                       \
+    qn_finding_note((g_)->findings, (g_)->part, verdict_, __VA_ARGS__)
 
 /* Files; names are relative to the folder. */
 
@@ -55,22 +59,23 @@ void qn_golden_path(const qn_golden *g, const char *file, char path[QN_GOLDEN_PA
 int qn_golden_has(const qn_golden *g, const char *file);
 
 /* Files that a check needs. One that is absent or cannot be read is a finding, and blocks the
- * check: the status that is returned then ends it, and qn_golden_unblock takes it back. */
+ * check: the status that is returned then ends it, and qn_golden_end takes it back. */
 qn_status qn_golden_floats(qn_golden *g, const char *file, size_t n, float **out, qn_err *err);
 qn_status qn_golden_bytes(qn_golden *g, const char *file, size_t n, uint8_t **out, qn_err *err);
 qn_status qn_golden_json(qn_golden *g, const char *file, json_t **out, qn_err *err);
-qn_status qn_golden_csv(qn_golden *g, const char *file, qn_csv *out, qn_err *err);
+qn_status qn_golden_csv(qn_golden *g, const char *file, const qn_csv **out, qn_err *err);
 
-/* Ends a check, or one of its cases, that returned `st`: QN_OK when it was only blocked, so that
- * the next can run. */
-qn_status qn_golden_unblock(qn_golden *g, qn_status st, qn_err *err);
+/* Ends a check, or one of its cases, that began with `n` things owned and returned `st`:
+ * releases what it made. QN_OK when it was only blocked, so that the next can run. */
+qn_status qn_golden_end(qn_golden *g, size_t n, qn_status st, qn_err *err);
 
-/* A computation from `file` failed with `st`. When the content of files is at fault that is a
- * finding, and blocks the check. Returns `st`. */
+/* A computation from `file` failed with `st`. If the content of the file is to blame, this
+ * becomes a finding and blocks the check. Returns `st`. */
 qn_status qn_golden_refuse(qn_golden *g, const char *file, qn_status st, qn_err *err);
 
-/* Numbers of files; NaN where there is none, which no comparison lets pass. */
+/* Numbers in files; NaN where there is none, which fails every comparison. */
 double qn_golden_member(const json_t *object, const char *key);
+float qn_golden_float(const json_t *object, const char *key);
 double qn_golden_cell(const qn_csv *csv, size_t row, const char *column);
 int qn_golden_whole(const qn_csv *csv, size_t row, const char *column); /* -1: none */
 int qn_golden_count(const json_t *object, const char *key);             /* of rows; 0: none */
@@ -81,9 +86,8 @@ typedef struct qn_golden_names {
     size_t n;
 } qn_golden_names;
 
-qn_status qn_golden_list(const qn_golden *g, const char *folder, const char *prefix,
-                         const char *suffix, qn_golden_names *out, qn_err *err);
-void qn_golden_names_free(qn_golden_names *names);
+qn_status qn_golden_list(qn_golden *g, const char *folder, const char *prefix, const char *suffix,
+                         qn_golden_names *out, qn_err *err);
 
 /* Compares rows x cols values, in rows of `pitch`, with all of a file. Without a file, or with
  * `got` NULL, the finding is skipped. */
@@ -92,17 +96,30 @@ void qn_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 
 void qn_golden_compare_all(qn_golden *g, const char *file, const float *got, qn_i64 n,
                            qn_limit limit);
 
-/* Arrays on devices (golden_device.c). */
+/* Arrays and graphs. */
 
-qn_status qn_golden_upload(const qn_golden *g, const void *data, size_t bytes, qn_buf **out,
-                           qn_err *err);
-qn_status qn_golden_fresh(const qn_golden *g, size_t bytes, qn_buf **out, qn_err *err);
+qn_status qn_golden_floats_new(qn_golden *g, size_t n, float value, float **out, qn_err *err);
+qn_status qn_golden_upload(qn_golden *g, const void *data, size_t bytes, qn_buf **out, qn_err *err);
+qn_status qn_golden_fresh(qn_golden *g, size_t bytes, qn_buf **out, qn_err *err);
+qn_status qn_golden_download(qn_golden *g, qn_buf *buf, size_t n, float **out, qn_err *err);
+qn_status qn_golden_graph(qn_golden *g, const char *name, qn_graph **out, qn_err *err);
 
-/* Runs a graph that all stages were added to, waits for it, and frees it. */
-qn_status qn_golden_finish(qn_graph **graph, qn_err *err);
+/* Checks of a tool. */
 
-/* free() *out. */
-qn_status qn_golden_floats_new(size_t n, float value, float **out, qn_err *err);
-qn_status qn_golden_download(qn_buf *buf, size_t n, float **out, qn_err *err);
+typedef struct qn_check {
+    const char *name;
+    const char *about; /* NULL: another part of the check above, run even if that is blocked */
+    qn_status (*run)(qn_golden *g, qn_err *err);
+    const char *group; /* "days"; may be NULL */
+} qn_check;
+
+/* Finds the first word of a comma list that is no name and no group of a check, nor "all"; 0 if
+ * there is none. The checks end with a NULL name. */
+int qn_checks_unknown(const qn_check *checks, const char *list, char word[32]);
+
+/* Runs the checks that a list names, over a folder. Fails only when a check itself was not
+ * possible. */
+qn_status qn_checks_run(const qn_check *checks, const char *list, qn_ctx *ctx, const char *dir,
+                        qn_findings *findings, qn_err *err);
 
 #endif

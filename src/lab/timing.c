@@ -1,34 +1,53 @@
 /* timing.c - runs of anything, and runs of graphs. */
 #include "lab/timing.h"
 
+#include "lab/owned.h"
+#include "engine/engine.h"
 #include "kernel/vector.gen.h"
 #include "util/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+qn_status qn_time_figures(int n_warm, int n_samples, int n, qn_timed_fn fn, void *user,
+                          qn_timing *out, qn_err *err)
+{
+    const size_t count = n_samples < 0                       ? 0
+                         : n_samples > QN_TIMING_MAX_SAMPLES ? QN_TIMING_MAX_SAMPLES
+                                                             : (size_t)n_samples;
+    double *us = calloc((count + 1) * (size_t)n, sizeof *us), *now = us + count * (size_t)n;
+    qn_status st = QN_OK;
+
+    if (!us)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu samples", count);
+    for (int i = 0; i < 1 + n_warm; i++) {
+        QN_TRY(fn(user, now, err));
+        for (int k = 0; k < n; k++) {
+            out[k].first_us = i ? out[k].first_us : now[k];
+            out[k].warm_us = now[k];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        QN_TRY(fn(user, now, err));
+        for (int k = 0; k < n; k++)
+            us[(size_t)k * count + i] = now[k];
+    }
+    for (int k = 0; k < n; k++)
+        out[k].samples = qn_stats_of(us + (size_t)k * count, count);
+out:
+    free(us);
+    return st;
+}
 
 qn_status qn_time(int n_warm, int n_samples, qn_timed_fn fn, void *user, qn_timing *out,
                   qn_err *err)
 {
-    const size_t n = n_samples < 1                       ? 1
-                     : n_samples > QN_TIMING_MAX_SAMPLES ? QN_TIMING_MAX_SAMPLES
-                                                         : (size_t)n_samples;
-    double *us = calloc(n, sizeof *us);
-    qn_timing timing = { 0 };
-    qn_status st = QN_OK;
+    return qn_time_figures(n_warm, n_samples, 1, fn, user, out, err);
+}
 
-    if (!us)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu samples", n);
-    QN_TRY(fn(user, &timing.first_us, err));
-    timing.warm_us = timing.first_us;
-    for (int i = 0; i < n_warm; i++)
-        QN_TRY(fn(user, &timing.warm_us, err));
-    for (size_t i = 0; i < n; i++)
-        QN_TRY(fn(user, &us[i], err));
-    timing.samples = qn_stats_of(us, n);
-    *out = timing;
-out:
-    free(us);
-    return st;
+double qn_time_best(const qn_timing *timing)
+{
+    return fmin(timing->first_us, timing->samples.min);
 }
 
 qn_status qn_time_runs(qn_graph *graph, int runs, double *us, qn_err *err)
@@ -72,24 +91,28 @@ qn_status qn_time_graph(qn_graph *graph, int n_samples, double sample_us, qn_tim
     return qn_time(WARM, n_samples, run_graph, &runs, out, err);
 }
 
+double qn_time_now_us(const qn_ctx *ctx, int device)
+{
+    return qn_device_get(ctx, device)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();
+}
+
 qn_status qn_time_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err)
 {
     enum { STAGES = 4, N = 1 << 25, SAMPLES = 3, SAMPLE_US = 50000 };
-    qn_buf *x = NULL, *y = NULL;
-    qn_graph *graph = NULL;
+    qn_owned owned = { 0 };
+    qn_buf *x, *y;
+    qn_graph *graph;
     qn_timing timing;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(ctx, "bench.x", (size_t)N * sizeof(float), &x, err));
-    QN_TRY(qn_buf_new(ctx, "bench.y", (size_t)N * sizeof(float), &y, err));
-    QN_TRY(qn_graph_new(ctx, "bench.saxpy", &graph, err));
+    QN_TRY(qn_owned_buf(&owned, ctx, "bench.x", (size_t)N * sizeof(float), &x, err));
+    QN_TRY(qn_owned_buf(&owned, ctx, "bench.y", (size_t)N * sizeof(float), &y, err));
+    QN_TRY(qn_owned_graph(&owned, ctx, "bench.saxpy", &graph, err));
     for (int i = 0; i < STAGES; i++)
         QN_TRY(stage_saxpy(graph, "bench.saxpy", qn_range_1d(N), 0.5f, x, y, err));
     QN_TRY(qn_time_graph(graph, SAMPLES, SAMPLE_US, &timing, err));
     *gbs = 12.0 * N * STAGES / timing.samples.median / 1e3;
 out:
-    qn_graph_free(graph);
-    qn_buf_free(x);
-    qn_buf_free(y);
+    qn_owned_free(&owned, 0);
     return st;
 }

@@ -9,19 +9,26 @@
 
 enum { QN_TIMING_MAX_SAMPLES = 100000 };
 
-/* Does the work once and says how many microseconds it took. */
+/* Does the work once and says how many microseconds it took, or several figures about it. */
 typedef qn_status (*qn_timed_fn)(void *user, double *us, qn_err *err);
 
-/* `first_us` is the very first run, with everything that happens once; `warm_us` the last one
- * before the samples. */
+/* `first_us` is the very first run, including one-time costs; `warm_us` the last one before the
+ * samples. */
 typedef struct qn_timing {
     double first_us, warm_us;
     qn_stats samples;
 } qn_timing;
 
-/* Runs once, then `n_warm` times, then for 1 to QN_TIMING_MAX_SAMPLES samples. */
+/* Runs once, then `n_warm` times, then for 0 to QN_TIMING_MAX_SAMPLES samples. */
 qn_status qn_time(int n_warm, int n_samples, qn_timed_fn fn, void *user, qn_timing *out,
                   qn_err *err);
+
+/* The same for work that gives `n` figures each time, out[n] of them. */
+qn_status qn_time_figures(int n_warm, int n_samples, int n, qn_timed_fn fn, void *user,
+                          qn_timing *out, qn_err *err);
+
+/* The shortest run, the first one included. */
+double qn_time_best(const qn_timing *timing);
 
 /* Microseconds of each of `runs` runs in a row, with one wait at the end. */
 qn_status qn_time_runs(qn_graph *graph, int runs, double *us, qn_err *err);
@@ -30,6 +37,9 @@ qn_status qn_time_runs(qn_graph *graph, int runs, double *us, qn_err *err);
  * as take `sample_us`, at least one. */
 qn_status qn_time_graph(qn_graph *graph, int n_samples, double sample_us, qn_timing *out,
                         qn_err *err);
+
+/* The clock of a device: virtual on sim, else the monotonic clock. */
+double qn_time_now_us(const qn_ctx *ctx, int device);
 
 /* Bytes per second that y = a x + y moves on the devices of the context, in units of 1e9. */
 qn_status qn_time_bandwidth(qn_ctx *ctx, double *gbs, qn_err *err);

@@ -1,6 +1,7 @@
 /* arena.c - blocks that are filled one after the other. */
 #include "util/arena.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { BLOCK = 1 << 18, ALIGN = 16 };
@@ -27,6 +28,26 @@ void *qn_arena_take(qn_arena *arena, size_t bytes)
     }
     arena->used += need;
     return arena->newest->bytes + arena->used - need;
+}
+
+/* Each in a block of its own, behind the newest, which still has room. */
+void *qn_arena_zeros(qn_arena *arena, size_t n, size_t size)
+{
+    block *added = NULL;
+
+    if (n <= (SIZE_MAX - sizeof *added) / size)
+        added = calloc(1, sizeof *added + n * size);
+    if (!added) {
+        arena->failed = 1;
+        return NULL;
+    }
+    if (arena->newest) {
+        added->older = arena->newest->older;
+        arena->newest->older = added;
+    } else {
+        arena->newest = added;
+    }
+    return added->bytes;
 }
 
 void qn_arena_clear(qn_arena *arena)

@@ -1,4 +1,5 @@
 /* big_block.c - plain memory, or a file without a name that is mapped. */
+#include "util/env.h"
 #include "util/big_block.h"
 
 #include <errno.h>
@@ -14,9 +15,9 @@ static const char *folder(void)
     static const char *const names[] = { "QUERN_SPILL_DIR", "TMPDIR" };
 
     for (int i = 0; i < 2; i++) {
-        const char *name = getenv(names[i]);
+        const char *name = qn_env(names[i]);
 
-        if (name && *name)
+        if (name)
             return name;
     }
     return "/tmp";

@@ -1,7 +1,7 @@
 /* big_block.h - zeroed memory that may be more than the machine has: plain, or a mapped file.
  *
- * The file has no name. It lies in QUERN_SPILL_DIR, else TMPDIR, else /tmp, and the system writes out
- * what is not in use.
+ * The file has no name. It lies in QUERN_SPILL_DIR, else TMPDIR, else /tmp, and the system writes
+ * out what is not in use.
  */
 #ifndef QN_UTIL_BIG_BLOCK_H
 #define QN_UTIL_BIG_BLOCK_H

@@ -4,22 +4,23 @@
  */
 #include "util/content_parts.h"
 
+#include "util/list.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-void qn_content_index_init(qn_content_index *index, qn_resize *resize)
+void qn_content_index_init(qn_content_index *index)
 {
-    *index = (qn_content_index){
-        .unused = QN_NO_CONTENT, .oldest = QN_NO_CONTENT, .newest = QN_NO_CONTENT, .resize = resize
-    };
+    *index = (qn_content_index){ .unused = QN_NO_CONTENT,
+                                 .oldest = QN_NO_CONTENT,
+                                 .newest = QN_NO_CONTENT };
 }
 
 void qn_content_index_free(qn_content_index *index)
 {
-    if (index->items)
-        index->resize(index->items, 0);
-    if (index->buckets)
-        index->resize(index->buckets, 0);
-    qn_content_index_init(index, index->resize);
+    free(index->items);
+    free(index->buckets);
+    qn_content_index_init(index);
 }
 
 static uint32_t *bucket_of(const qn_content_index *index, uint64_t hash)
@@ -45,27 +46,24 @@ static void fill_buckets(qn_content_index *index)
 
 qn_status qn_content_index_reserve(qn_content_index *index, qn_err *err)
 {
-    if (index->unused == QN_NO_CONTENT && index->n_items == index->room) {
-        const size_t room = index->room ? index->room * 2 : 64;
-        qn_content_entry *const more =
-            room < QN_NO_CONTENT ? index->resize(index->items, room * sizeof *more) : NULL;
+    const size_t n = index->n_buckets ? index->n_buckets * 2 : 128;
+    uint32_t *more;
+    qn_status st = QN_OK;
 
-        if (!more)
-            return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu entries of a content store", room);
-        index->items = more;
-        index->room = room;
-    }
+    if (index->n_items + 1 >= QN_NO_CONTENT)
+        return qn_fail(err, QN_ERR_NOMEM, "a content store of more than %zu entries",
+                       index->n_items);
+    if (index->unused == QN_NO_CONTENT)
+        QN_TRY(QN_GROW(index->items, index->n_items, &index->room, "content", err));
     if (index->n_used >= index->n_buckets) {
-        const size_t n = index->n_buckets ? index->n_buckets * 2 : 128;
-        uint32_t *const more = index->resize(index->buckets, n * sizeof *more);
-
-        if (!more)
-            return qn_fail(err, QN_ERR_NOMEM, "no memory for an index of %zu entries", n);
+        QN_TRY(QN_NEW(more, n, "an index of content", err));
+        free(index->buckets);
         index->buckets = more;
         index->n_buckets = n;
         fill_buckets(index);
     }
-    return QN_OK;
+out:
+    return st;
 }
 
 /* Order of last use. */

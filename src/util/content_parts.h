@@ -13,11 +13,9 @@ typedef struct qn_content_ranges {
     size_t n, room;
     size_t limit;
     size_t n_taken, taken_bytes;
-    qn_resize *resize;
 } qn_content_ranges;
 
-qn_status qn_content_ranges_init(qn_content_ranges *ranges, size_t limit, qn_resize *resize,
-                                 qn_err *err);
+qn_status qn_content_ranges_init(qn_content_ranges *ranges, size_t limit, qn_err *err);
 void qn_content_ranges_free(qn_content_ranges *ranges);
 
 /* Makes sure that the next take, and every give after it, needs no memory. */
@@ -50,10 +48,9 @@ typedef struct qn_content_index {
     uint32_t *buckets; /* first entry of each */
     size_t n_items, room, n_buckets, n_used;
     uint32_t unused, oldest, newest;
-    qn_resize *resize;
 } qn_content_index;
 
-void qn_content_index_init(qn_content_index *index, qn_resize *resize);
+void qn_content_index_init(qn_content_index *index);
 void qn_content_index_free(qn_content_index *index);
 
 /* Makes sure that the next add needs no memory. */

@@ -1,33 +1,24 @@
 /* content_ranges.c - the free ranges of a content store, joined when they touch. */
 #include "util/content_parts.h"
 
+#include "util/list.h"
+
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Taken ranges lie between free ones, so there is at most one more free range than taken ones. */
 qn_status qn_content_ranges_reserve(qn_content_ranges *ranges, qn_err *err)
 {
-    const size_t want = ranges->n_taken + 2;
-    size_t room = ranges->room ? ranges->room : 16;
-    qn_content_range *more;
-
-    if (want <= ranges->room)
-        return QN_OK;
-    while (room < want)
-        room *= 2;
-    if (!(more = ranges->resize(ranges->free, room * sizeof *more)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu ranges of a content store", room);
-    ranges->free = more;
-    ranges->room = room;
-    return QN_OK;
+    return QN_GROW(ranges->free, ranges->n_taken + 1, &ranges->room, "ranges of a content store",
+                   err);
 }
 
-qn_status qn_content_ranges_init(qn_content_ranges *ranges, size_t limit, qn_resize *resize,
-                                 qn_err *err)
+qn_status qn_content_ranges_init(qn_content_ranges *ranges, size_t limit, qn_err *err)
 {
     qn_status st;
 
-    *ranges = (qn_content_ranges){ .limit = limit, .resize = resize };
+    *ranges = (qn_content_ranges){ .limit = limit };
     if ((st = qn_content_ranges_reserve(ranges, err)) != QN_OK)
         return st;
     if (limit > 0)
@@ -37,8 +28,7 @@ qn_status qn_content_ranges_init(qn_content_ranges *ranges, size_t limit, qn_res
 
 void qn_content_ranges_free(qn_content_ranges *ranges)
 {
-    if (ranges->free)
-        ranges->resize(ranges->free, 0);
+    free(ranges->free);
     *ranges = (qn_content_ranges){ 0 };
 }
 

@@ -2,6 +2,7 @@
 #include "util/content_parts.h"
 
 #include "util/content_hash.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +21,7 @@ struct qn_content_store {
     uint64_t stamps; /* handed out */
     qn_content_ticket last;
     qn_content_move *move;
-    qn_resize *resize;
 };
-
-static void *resize_by_libc(void *old, size_t bytes)
-{
-    if (bytes > 0)
-        return realloc(old, bytes);
-    free(old);
-    return NULL;
-}
 
 static qn_status move_handle(uint64_t *handle, unsigned char *bytes, size_t n, uint32_t by,
                              qn_err *err)
@@ -43,19 +35,15 @@ static qn_status move_handle(uint64_t *handle, unsigned char *bytes, size_t n, u
 
 qn_status qn_content_open(const qn_content_options *options, qn_content_store **out, qn_err *err)
 {
-    qn_resize *const resize = options->resize ? options->resize : resize_by_libc;
-    qn_content_store *store = resize(NULL, sizeof *store);
+    qn_content_store *store = NULL;
     qn_status st = QN_OK;
 
-    if (!store)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a content store");
-    memset(store, 0, sizeof *store);
-    store->resize = resize;
+    QN_TRY(QN_NEW(store, 1, "a content store", err));
     store->move = options->move ? options->move : move_handle;
     store->base = options->base;
     store->budget = options->budget_bytes - options->budget_bytes % QN_CONTENT_ALIGN;
-    qn_content_index_init(&store->index, resize);
-    QN_TRY(qn_content_ranges_init(&store->ranges, store->budget, resize, err));
+    qn_content_index_init(&store->index);
+    QN_TRY(qn_content_ranges_init(&store->ranges, store->budget, err));
     *out = store;
     store = NULL;
 out:
@@ -69,45 +57,19 @@ void qn_content_close(qn_content_store *store)
         return;
     qn_content_index_free(&store->index);
     qn_content_ranges_free(&store->ranges);
-    if (store->bytes)
-        store->resize(store->bytes, 0);
-    if (store->scratch)
-        store->resize(store->scratch, 0);
-    store->resize(store, 0);
+    free(store->bytes);
+    free(store->scratch);
+    free(store);
 }
 
 /* Memory. */
 
-/* Room for n elements of `size` bytes in *block, which has room for *room. */
-static qn_status make_room(qn_content_store *store, void **block, size_t *room, size_t n,
-                           size_t size, qn_err *err)
+static qn_status reserve_in_hold(qn_content_hold *hold, qn_err *err)
 {
-    size_t want = *room ? *room : 64;
-    void *more;
-
-    if (n <= *room)
-        return QN_OK;
-    while (want < n)
-        want *= 2;
-    if (!(more = store->resize(*block, want * size)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu bytes of a content store",
-                       want * size);
-    *block = more;
-    *room = want;
-    return QN_OK;
-}
-
-static qn_status reserve_in_hold(qn_content_store *store, qn_content_hold *hold, qn_err *err)
-{
-    void *held = hold->held;
-    void *uploads = hold->uploads;
     qn_status st = QN_OK;
 
-    QN_TRY(make_room(store, &held, &hold->held_room, hold->n_held + 1, sizeof *hold->held, err));
-    hold->held = held;
-    QN_TRY(make_room(store, &uploads, &hold->uploads_room, hold->n_uploads + 1,
-                     sizeof *hold->uploads, err));
-    hold->uploads = uploads;
+    QN_TRY(QN_GROW(hold->held, hold->n_held, &hold->held_room, "content of a batch", err));
+    QN_TRY(QN_GROW(hold->uploads, hold->n_uploads, &hold->uploads_room, "content of a batch", err));
 out:
     return st;
 }
@@ -124,7 +86,7 @@ static qn_status extend_copy(qn_content_store *store, size_t end, qn_err *err)
     while (room < end)
         room *= 2;
     room = room < store->budget ? room : store->budget;
-    if (!(more = store->resize(store->bytes, room)))
+    if (!(more = realloc(store->bytes, room)))
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu bytes of a content store", room);
     memset(more + had, 0, room - had);
     store->bytes = more;
@@ -205,13 +167,27 @@ void qn_content_shrink(qn_content_store *store, size_t budget_bytes)
 
 /* Finding. */
 
+static qn_status make_scratch(qn_content_store *store, size_t n, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (n <= store->scratch_room)
+        return QN_OK;
+    free(store->scratch);
+    store->scratch = NULL;
+    store->scratch_room = 0;
+    QN_TRY(QN_NEW(store->scratch, 2 * n, "a comparison of content", err));
+    store->scratch_room = 2 * n;
+out:
+    return st;
+}
+
 /* Whether the content of the entry is this one, once moved to the entry's place. */
 static qn_status is_same(qn_content_store *store, const qn_content_entry *entry,
                          const qn_content *wanted, uint64_t hash, int *same, qn_err *err)
 {
     const uint32_t by = store->base + (uint32_t)entry->at;
     uint64_t handle = wanted->handle;
-    void *scratch = store->scratch;
     qn_status st = QN_OK;
 
     *same = 0;
@@ -222,8 +198,7 @@ static qn_status is_same(qn_content_store *store, const qn_content_entry *entry,
                 memcmp(wanted->bytes, store->bytes + entry->at, wanted->n) == 0;
         return QN_OK;
     }
-    QN_TRY(make_room(store, &scratch, &store->scratch_room, wanted->n, 1, err));
-    store->scratch = scratch;
+    QN_TRY(make_scratch(store, wanted->n, err));
     memcpy(store->scratch, wanted->bytes, wanted->n);
     QN_TRY(store->move(&handle, store->scratch, wanted->n, by, err));
     *same =
@@ -320,7 +295,7 @@ qn_status qn_content_take(qn_content_store *store, qn_content_hold *hold, const 
         *taken = QN_CONTENT_RESIDENT;
         return QN_OK;
     }
-    QN_TRY(reserve_in_hold(store, hold, err));
+    QN_TRY(reserve_in_hold(hold, err));
     QN_TRY(find(store, content, hash, &found, err));
     if (found == QN_NO_CONTENT) {
         QN_TRY(enter(store, hold, content, hash, handle, taken, err));
@@ -349,8 +324,7 @@ int qn_content_retake(qn_content_store *store, qn_content_hold *hold, qn_content
     if (!ticket.stamp || ticket.entry >= store->index.n_items)
         return 0;
     entry = &store->index.items[ticket.entry];
-    if (entry->stamp != ticket.stamp || entry->is_lost ||
-        reserve_in_hold(store, hold, &ignored) != QN_OK)
+    if (entry->stamp != ticket.stamp || entry->is_lost || reserve_in_hold(hold, &ignored) != QN_OK)
         return 0;
     store->hits++;
     qn_content_index_touch(&store->index, ticket.entry);
@@ -403,10 +377,8 @@ static void end_hold(qn_content_store *store, qn_content_hold *hold, int is_fail
         if (entry->is_lost)
             drop(store, i);
     }
-    if (hold->held)
-        store->resize(hold->held, 0);
-    if (hold->uploads)
-        store->resize(hold->uploads, 0);
+    free(hold->held);
+    free(hold->uploads);
     *hold = (qn_content_hold){ 0 };
 }
 

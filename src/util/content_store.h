@@ -26,8 +26,6 @@ typedef struct qn_content {
     int has_handles; /* there are handles in the bytes too, for `move` to change */
 } qn_content;
 
-typedef void *qn_resize(void *old, size_t bytes); /* as realloc; frees for 0 bytes */
-
 /* Adds `by` to the handle and to all handles in the bytes. */
 typedef qn_status qn_content_move(uint64_t *handle, unsigned char *bytes, size_t n, uint32_t by,
                                   qn_err *err);
@@ -36,7 +34,6 @@ typedef struct qn_content_options {
     size_t budget_bytes;
     qn_content_move *move; /* NULL: adds to the handle itself */
     uint32_t base;         /* is added to the handle besides the place */
-    qn_resize *resize;     /* NULL: realloc and free */
 } qn_content_options;
 
 typedef enum qn_content_taken {

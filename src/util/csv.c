@@ -227,10 +227,8 @@ static qn_status parse_owned(const char *name, char *text, size_t bytes, qn_csv 
     qn_csv csv = { .text = text, .name = strdup(name) };
     reader r = { .csv = &csv, .at = text, .end = text + bytes, .line = 1, .err = err };
 
-    if (!csv.name) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its name", name);
-        goto out;
-    }
+    if (!csv.name)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its name", name);
     if (bytes >= 3 && !memcmp(text, byte_order_mark, 3))
         r.at += 3;
     QN_TRY(refuse_nul(&r));
@@ -258,7 +256,7 @@ qn_status qn_csv_read(const char *path, qn_csv *out, qn_err *err)
 {
     char *text;
     size_t bytes;
-    const qn_status st = qn_file_read(path, &text, &bytes, err);
+    const qn_status st = qn_file_read_most(path, QN_MOST_TABLE, &text, &bytes, err);
 
     return st == QN_OK ? parse_owned(path, text, bytes, out, err) : st;
 }

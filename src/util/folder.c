@@ -51,10 +51,9 @@ static qn_status walk(const char *root, const char *below, int depth, qn_folder 
 
     if (asprintf(&path, "%s%s%s", root, *below ? "/" : "", below) < 0)
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", root);
-    if (!(dir = opendir(path))) {
-        st = qn_fail(err, QN_ERR_INPUT, "cannot list %s: %s", path, strerror(errno));
-        goto out;
-    }
+    if (!(dir = opendir(path)))
+        QN_FAIL(err, errno == ENOMEM ? QN_ERR_NOMEM : QN_ERR_INPUT, "cannot list %s: %s", path,
+                strerror(errno));
     while ((entry = readdir(dir))) {
         char *file = NULL, *full = NULL;
         struct stat info, target;
@@ -64,8 +63,7 @@ static qn_status walk(const char *root, const char *below, int depth, qn_folder 
         if (asprintf(&file, "%s%s%s", below, *below ? "/" : "", entry->d_name) < 0 ||
             asprintf(&full, "%s/%s", path, entry->d_name) < 0) {
             free(file);
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", path);
-            goto out;
+            QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for a name", path);
         }
         const int is_there = lstat(full, &info) == 0 && stat(full, &target) == 0;
 

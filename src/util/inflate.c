@@ -7,13 +7,14 @@
 
 enum { EITHER_HEADER = 15 + 32 }; /* the largest window, and the format by its first bytes */
 
-/* Room for what is left of the stream: as much again as there is, but not beyond the limit. */
+/* Room for what is left of the stream: as much again as there is, but not beyond the limit and one
+ * byte that shows that it is passed. */
 static qn_status grow(const char *name, size_t limit, char **text, size_t *room, qn_err *err)
 {
-    const size_t wanted = *room < limit / 2 ? *room * 2 : limit;
+    const size_t wanted = *room < limit / 2 ? *room * 2 : limit + 1;
     char *more;
 
-    if (*room == limit)
+    if (*room > limit)
         return qn_fail(err, QN_ERR_LIMIT, "%s: unpacks to more than %zu bytes", name, limit);
     if (!(more = realloc(*text, wanted + 1)))
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to unpack %zu bytes", name, wanted);
@@ -26,12 +27,12 @@ qn_status qn_inflate(const char *name, const void *data, size_t bytes, size_t li
                      size_t *n, qn_err *err)
 {
     z_stream z = { .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)bytes };
-    size_t room = bytes < limit / 4 ? bytes * 2 + 64 : limit / 2, done = 0;
+    size_t room = bytes < limit / 2 ? bytes + 64 : limit / 2, done = 0;
     char *text = NULL;
     qn_status st = QN_OK;
     int code = Z_OK;
 
-    if (bytes > UINT_MAX || limit > UINT_MAX)
+    if (bytes > UINT_MAX || limit >= UINT_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "%s: %zu packed bytes (limit %u)", name, bytes, UINT_MAX);
     if (inflateInit2(&z, EITHER_HEADER) != Z_OK)
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to unpack it", name);
@@ -41,11 +42,11 @@ qn_status qn_inflate(const char *name, const void *data, size_t bytes, size_t li
         z.avail_out = (uInt)(room - done);
         code = inflate(&z, Z_NO_FLUSH);
         done = room - z.avail_out;
-        if (code != Z_STREAM_END && (code != Z_OK || z.avail_out)) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: bad or cut gzip data after %zu bytes", name, done);
-            goto out;
-        }
+        if (code != Z_STREAM_END && (code != Z_OK || z.avail_out))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: bad or cut gzip data after %zu bytes", name, done);
     }
+    if (done > limit)
+        QN_TRY(grow(name, limit, &text, &room, err));
     text[done] = '\0';
     *out = text;
     *n = done;

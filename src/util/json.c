@@ -6,6 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+qn_status qn_json_status(const json_error_t *why)
+{
+    const int no_memory = json_error_code(why) == json_error_out_of_memory || !why->text[0];
+
+    return no_memory ? QN_ERR_NOMEM : QN_ERR_INPUT;
+}
+
 qn_status qn_json_read(const char *path, json_t **out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -14,15 +21,12 @@ qn_status qn_json_read(const char *path, json_t **out, qn_err *err)
     json_error_t why;
     json_t *root = NULL;
 
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
-    if (!(root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why))) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
-        goto out;
-    }
-    if (!json_is_object(root)) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s:1: the root is not an object", path);
-        goto out;
-    }
+    QN_TRY(qn_file_read_most(path, QN_MOST_JSON, &text, &bytes, err));
+    if (!(root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why)))
+        QN_FAIL(err, qn_json_status(&why), "%s:%d: %s", path, why.line > 0 ? why.line : 1,
+                why.text[0] ? why.text : "no memory to read it");
+    if (!json_is_object(root))
+        QN_FAIL(err, QN_ERR_INPUT, "%s:1: the root is not an object", path);
     *out = root;
     root = NULL;
 out:
@@ -31,20 +35,26 @@ out:
     return st;
 }
 
+qn_status qn_json_commit(qn_out *out, const json_t *json, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (json_dumpf(json, out->file, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0 ||
+        ferror(out->file)) {
+        fputc('\n', out->file);
+        return qn_out_commit(out, err);
+    }
+    st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write it as JSON", out->path);
+    qn_out_abort(out);
+    return st;
+}
+
 qn_status qn_json_write(const char *path, const json_t *json, qn_err *err)
 {
     qn_out out;
     const qn_status st = qn_out_open(path, &out, err);
 
-    if (st != QN_OK)
-        return st;
-    if (json_dumpf(json, out.file, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 &&
-        !ferror(out.file)) {
-        qn_out_abort(&out);
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write it as JSON", path);
-    }
-    fputc('\n', out.file);
-    return qn_out_commit(&out, err);
+    return st == QN_OK ? qn_json_commit(&out, json, err) : st;
 }
 
 static qn_status fail_member(const char *where, const char *key, const char *wanted, qn_err *err)
@@ -112,4 +122,28 @@ json_t *qn_json_text(const char *text)
     made = clean.failed ? NULL : json_string(qn_str_get(&clean));
     qn_str_free(&clean);
     return made;
+}
+
+static void drop_if(int failed, json_t **tree)
+{
+    if (!failed)
+        return;
+    json_decref(*tree);
+    *tree = NULL;
+}
+
+void qn_json_put(json_t **object, const char *key, json_t *value)
+{
+    drop_if(json_object_set_new(*object, key, value) != 0, object);
+}
+
+void qn_json_push(json_t **array, json_t *value)
+{
+    drop_if(json_array_append_new(*array, value) != 0, array);
+}
+
+void qn_json_merge(json_t **object, json_t *more)
+{
+    drop_if(!more || json_object_update(*object, more) != 0, object);
+    json_decref(more);
 }

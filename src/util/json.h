@@ -2,6 +2,7 @@
 #ifndef QN_UTIL_JSON_H
 #define QN_UTIL_JSON_H
 
+#include "util/file.h"
 #include "util/status.h"
 
 #include <jansson.h>
@@ -10,8 +11,12 @@
  * line. Duplicate keys are refused. */
 qn_status qn_json_read(const char *path, json_t **out, qn_err *err);
 
+/* Why Jansson refused a text: QN_ERR_INPUT, or QN_ERR_NOMEM, where it says nothing. */
+qn_status qn_json_status(const json_error_t *why);
+
 /* Writes `json` indented, keys in order of insertion, reals with 12 digits, in one piece. */
 qn_status qn_json_write(const char *path, const json_t *json, qn_err *err);
+qn_status qn_json_commit(qn_out *out, const json_t *json, qn_err *err); /* ends `out` */
 
 /* Member `key` of `object`, with its type checked. `where` starts the error message. Text is
  * borrowed from the object. */
@@ -28,5 +33,11 @@ qn_status qn_json_get_array(const json_t *object, const char *key, const char *w
  * becomes null, bytes that are not UTF-8 become U+FFFD. */
 json_t *qn_json_number(double value);
 json_t *qn_json_text(const char *text);
+
+/* Add a value, which they take, to a tree that is built without looking: for lack of memory the
+ * tree is dropped and NULL, and remains so. */
+void qn_json_put(json_t **object, const char *key, json_t *value);
+void qn_json_push(json_t **array, json_t *value);
+void qn_json_merge(json_t **object, json_t *more); /* the members of `more` */
 
 #endif

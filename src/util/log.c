@@ -4,6 +4,7 @@
  * "..."; a logger that allocates would fail when its message matters most.
  */
 #include "util/log.h"
+#include "util/utf8.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -28,27 +29,20 @@ const char *qn_log_name(qn_log_level level)
     return level >= QN_LOG_NONE && level <= QN_LOG_DEBUG ? names[level] : "?";
 }
 
-int qn_log_is_on(const qn_log *log, qn_log_level level)
-{
-    return log && level != QN_LOG_NONE && level <= log->level;
-}
-
 static void put_line(const qn_log *log, const char *prefix, const char *format, va_list args)
 {
-    char line[LINE_BYTES];
+    char text[LINE_BYTES], line[LINE_BYTES];
     const size_t room = sizeof line - 1; /* the newline has its own byte */
     size_t len = strlen(prefix);
 
-    memcpy(line, prefix, len);
-    const int n = vsnprintf(line + len, room - len, format, args);
+    memcpy(text, prefix, len);
+    const int n = vsnprintf(text + len, room - len, format, args);
     if (n < 0)
         return;
-    if ((size_t)n >= room - len) {
-        len = room - 1;
-        memcpy(line + len - 3, "...", 3);
-    } else {
-        len += (size_t)n;
-    }
+    if ((size_t)n >= room - len)
+        memcpy(text + room - 4, "...", 3);
+    qn_utf8_show(text, line, room);
+    len = strlen(line);
     line[len++] = '\n';
 
     FILE *to = log->to ? log->to : stderr;
@@ -61,7 +55,7 @@ void qn_log_put(const qn_log *log, qn_log_level level, const char *format, ...)
     char prefix[32];
     va_list args;
 
-    if (!qn_log_is_on(log, level))
+    if (!log || level == QN_LOG_NONE || level > log->level)
         return;
     snprintf(prefix, sizeof prefix, "quern: %s: ", qn_log_name(level));
     va_start(args, format);

@@ -21,7 +21,6 @@ typedef struct qn_log {
 /* "none", "error", "warn", "info" or "debug" into *level; 0, or -1 leaving it alone. */
 int qn_log_parse(const char *text, qn_log_level *level);
 const char *qn_log_name(qn_log_level level);
-int qn_log_is_on(const qn_log *log, qn_log_level level); /* a NULL log is off */
 
 /* Prints "quern: <level>: text\n" in one write, so lines of several threads do not mix. */
 __attribute__((format(printf, 3, 4))) void qn_log_put(const qn_log *log, qn_log_level level,

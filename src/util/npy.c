@@ -7,10 +7,12 @@
 #include "util/file.h"
 #include "util/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { MAGIC_BYTES = 6, ALIGN = 64, MAX_HEADER = 1 << 16 };
+enum { MAGIC_BYTES = 6, ALIGN = 64, MAX_HEADER = QN_NPY_MAX_HEAD - 12 };
 
 static const char magic[MAGIC_BYTES + 1] = "\x93NUMPY";
 
@@ -147,9 +149,9 @@ static qn_status take_extent(cursor *c, qn_i64 *out)
         return fail_at(c, "an extent");
     for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++) {
         value = value * 10 + (*c->at - '0');
-        if (value > (qn_i64)QN_NPY_MAX_BYTES)
+        if (value > (qn_i64)QN_MOST_ARRAY)
             return qn_fail(c->err, QN_ERR_INPUT, "%s: an extent is above the limit of %zu", c->name,
-                           QN_NPY_MAX_BYTES);
+                           QN_MOST_ARRAY);
     }
     *out = value;
     return QN_OK;
@@ -223,13 +225,13 @@ static qn_status check_size(const char *name, const qn_npy *array, qn_err *err)
 {
     size_t bytes = types[array->type].bytes;
 
-    /* Each extent is at most QN_NPY_MAX_BYTES, but their product may be anything. */
+    /* Each extent is at most QN_MOST_ARRAY, but their product may be anything. */
     for (int i = 0; i < array->n_dims; i++) {
         const size_t extent = (size_t)array->dims[i];
 
-        if (extent && bytes > QN_NPY_MAX_BYTES / extent)
+        if (extent && bytes > QN_MOST_ARRAY / extent)
             return qn_fail(err, QN_ERR_INPUT, "%s: the array is larger than the limit of %zu bytes",
-                           name, QN_NPY_MAX_BYTES);
+                           name, QN_MOST_ARRAY);
         bytes *= extent;
     }
     return QN_OK;
@@ -295,45 +297,70 @@ static void reorder(const qn_npy *array, const char *from, char *to)
     }
 }
 
-/* The data at `at` of a file's text, which becomes the array's memory or is freed. */
-static qn_status take_data(const char *path, char *text, size_t at, size_t bytes, qn_npy *array,
-                           qn_err *err)
+/* The data in the order of C, which frees what is read in the order of Fortran. */
+static qn_status take_data(const char *path, char *data, size_t bytes, qn_npy *array, qn_err *err)
 {
-    if (!array->is_fortran) {
-        memmove(text, text + at, bytes); /* to the front, where it is aligned */
-        array->data = text;
+    array->data = data;
+    if (!array->is_fortran)
         return QN_OK;
-    }
     if ((array->data = malloc(bytes ? bytes : 1)))
-        reorder(array, text + at, array->data);
-    free(text);
+        reorder(array, data, array->data);
+    free(data);
     array->is_fortran = 0;
     return array->data ? QN_OK
                        : qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
 }
 
+/* The `want` bytes behind the first `n` bytes of data, which were read with the header. */
+static qn_status read_data(const char *path, FILE *file, const char *first, size_t n, size_t want,
+                           char **out, qn_err *err)
+{
+    char *data = malloc(want ? want : 1);
+
+    if (!data)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, want);
+    memcpy(data, first, n < want ? n : want);
+    if (n < want)
+        n += fread(data + n, 1, want - n, file);
+    n += fgetc(file) != EOF;
+    if (n != want) {
+        free(data);
+        return qn_fail(err, QN_ERR_INPUT, "%s: %zu bytes of data, but its shape needs %zu", path, n,
+                       want);
+    }
+    *out = data;
+    return QN_OK;
+}
+
+/* Header first, so that the size of the file is compared with it before the data are read. */
 qn_status qn_npy_read(const char *path, qn_npy *out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_npy array = { 0 };
-    char *text = NULL, *taken;
+    char *head = malloc(QN_NPY_MAX_HEAD), *data = NULL;
     size_t bytes = 0, at = 0;
+    FILE *file = NULL;
+    int fd = -1;
 
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
-    QN_TRY(qn_npy_parse(path, text, bytes, &array, &at, err));
+    QN_TRY(qn_file_open(path, QN_MOST_ARRAY + QN_NPY_MAX_HEAD, &fd, &bytes, err));
+    if (!head || !(file = fdopen(fd, "rb"))) {
+        close(fd);
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory to read it", path);
+    }
+    const size_t n = fread(head, 1, QN_NPY_MAX_HEAD, file);
+    QN_TRY(qn_npy_parse(path, head, n, &array, &at, err));
 
     const size_t want = (size_t)qn_npy_elems(&array) * types[array.type].bytes;
-    if (bytes - at != want) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %zu bytes of data, but its shape needs %zu", path,
-                     bytes - at, want);
-        goto out;
-    }
-    taken = text;
-    text = NULL;
-    QN_TRY(take_data(path, taken, at, want, &array, err));
+    if (bytes && bytes - at != want)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %zu bytes of data, but its shape needs %zu", path,
+                bytes - at, want);
+    QN_TRY(read_data(path, file, head + at, n - at, want, &data, err));
+    QN_TRY(take_data(path, data, want, &array, err));
     *out = array;
 out:
-    free(text);
+    if (file)
+        fclose(file);
+    free(head);
     return st;
 }
 
@@ -357,9 +384,8 @@ qn_status qn_npy_read_as(const char *path, qn_npy_type type, int n_dims, const q
         (n_dims && memcmp(array.dims, dims, (size_t)n_dims * sizeof *dims) != 0)) {
         add_shape(&is, array.n_dims, array.dims);
         add_shape(&want, n_dims, dims);
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %s of shape %s, but %s of shape %s is needed", path,
-                     types[array.type].name, qn_str_get(&is), types[type].name, qn_str_get(&want));
-        goto out;
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %s of shape %s, but %s of shape %s is needed", path,
+                types[array.type].name, qn_str_get(&is), types[type].name, qn_str_get(&want));
     }
     *out = array;
     array = (qn_npy){ 0 };
@@ -396,25 +422,30 @@ void qn_npy_add_header(const qn_npy *array, qn_str *out)
     qn_str_free(&text);
 }
 
-qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err)
+qn_status qn_npy_commit(qn_out *out, const qn_npy *array, qn_err *err)
 {
     const size_t bytes = (size_t)qn_npy_elems(array) * types[array->type].bytes;
     qn_str header = { 0 };
-    qn_out out = { 0 };
     qn_status st = QN_OK;
 
     qn_npy_add_header(array, &header);
     if (header.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", path);
-        goto out;
+        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", out->path);
+        qn_out_abort(out);
+    } else {
+        (void)!fwrite(header.data, 1, header.len, out->file); /* the commit says what fails here */
+        if (bytes)
+            (void)!fwrite(array->data, 1, bytes, out->file);
+        st = qn_out_commit(out, err);
     }
-    QN_TRY(qn_out_open(path, &out, err));
-    /* What fails here is reported by the commit. */
-    if (fwrite(header.data, 1, header.len, out.file) == header.len && bytes)
-        (void)!fwrite(array->data, 1, bytes, out.file);
-    QN_TRY(qn_out_commit(&out, err));
-out:
     qn_str_free(&header);
-    qn_out_abort(&out);
     return st;
+}
+
+qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err)
+{
+    qn_out out;
+    const qn_status st = qn_out_open(path, &out, err);
+
+    return st == QN_OK ? qn_npy_commit(&out, array, err) : st;
 }

@@ -3,18 +3,19 @@
  * Arrays are little endian, of at most four dimensions, and in C order once they are here: NumPy
  * saves a transposed array in Fortran order, and reading such a file turns it round. What is read
  * is checked before it is believed: a header that lies about its file is an error, not an
- * allocation. Errors name the file, the value and the limit.
+ * allocation. The data of an array have at most QN_MOST_ARRAY bytes. Errors name the file, the
+ * value and the limit.
  */
 #ifndef QN_UTIL_NPY_H
 #define QN_UTIL_NPY_H
 
+#include "util/file.h"
 #include "util/status.h"
 #include "util/str.h"
 
 typedef enum { QN_NPY_F8, QN_NPY_F4, QN_NPY_I4, QN_NPY_I1, QN_NPY_U1, QN_NPY_TYPES } qn_npy_type;
 
-enum { QN_NPY_MAX_DIMS = 4 };
-#define QN_NPY_MAX_BYTES ((size_t)1 << 36) /* of the data of one array */
+enum { QN_NPY_MAX_DIMS = 4, QN_NPY_MAX_HEAD = 12 + (1 << 16) /* bytes before the data */ };
 
 /* Zero-initialised is none. No dimension means one element. */
 typedef struct qn_npy {
@@ -45,6 +46,7 @@ qn_status qn_npy_parse(const char *name, const char *text, size_t bytes, qn_npy 
 
 /* Writes version 1.0, byte for byte as NumPy does, in one piece. */
 qn_status qn_npy_write(const char *path, const qn_npy *array, qn_err *err);
+qn_status qn_npy_commit(qn_out *out, const qn_npy *array, qn_err *err); /* ends `out` */
 
 /* Appends what a file of version 1.0 begins with; the data follow at a multiple of 64. */
 void qn_npy_add_header(const qn_npy *array, qn_str *out);

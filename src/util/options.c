@@ -19,21 +19,6 @@
 
 static const qn_option_source by_call = { "", QN_ERR_USAGE };
 
-static void *member_of(void *options, const qn_option *row)
-{
-    return (char *)options + row->offset;
-}
-
-static const void *const_member_of(const void *options, const qn_option *row)
-{
-    return (const char *)options + row->offset;
-}
-
-static size_t *count_of(void *options, const qn_option *row)
-{
-    return (size_t *)(void *)((char *)options + row->count_offset);
-}
-
 /* The store. */
 
 void qn_option_store_free(qn_option_store *store)
@@ -206,14 +191,24 @@ static int parse_whole(const char *text, long long *out)
     return end != text && !*end && !errno;
 }
 
-static qn_status set_int(const setting *s, int *to)
+static qn_status set_int64(const setting *s, qn_i64 *to)
 {
     long long value;
     qn_status st;
 
     if (!parse_whole(s->text, &value))
         return fail_not(s, "a whole number");
-    if ((st = check_range(s, (double)value)) != QN_OK)
+    if ((st = check_range(s, (double)value)) == QN_OK)
+        *to = value;
+    return st;
+}
+
+static qn_status set_int(const setting *s, int *to)
+{
+    qn_i64 value = 0;
+    const qn_status st = set_int64(s, &value);
+
+    if (st != QN_OK)
         return st;
     if (value < INT32_MIN || value > INT32_MAX)
         return fail_not(s, "a number of 32 bits");
@@ -228,18 +223,6 @@ static qn_status set_flag(const setting *s, int *to)
         return set_int(s, to);
     *to = 0;
     return QN_OK;
-}
-
-static qn_status set_int64(const setting *s, qn_i64 *to)
-{
-    long long value;
-    qn_status st;
-
-    if (!parse_whole(s->text, &value))
-        return fail_not(s, "a whole number");
-    if ((st = check_range(s, (double)value)) == QN_OK)
-        *to = value;
-    return st;
 }
 
 static qn_status set_seed(const setting *s, uint64_t *to)
@@ -330,7 +313,7 @@ static qn_status set_text(const setting *s, const char **to)
 /* One more text of a list; "" empties it. */
 static qn_status set_texts(const setting *s, const char *const **to)
 {
-    size_t *count = count_of(s->options, s->row);
+    size_t *count = qn_option_count(s->options, s->row);
     const char **list;
     qn_status st;
 
@@ -353,7 +336,7 @@ static qn_status set_texts(const setting *s, const char *const **to)
 
 static qn_status set(const setting *s)
 {
-    void *to = member_of(s->options, s->row);
+    void *to = qn_option_member(s->options, s->row);
 
     switch ((qn_option_kind)s->row->kind) {
     case QN_OPTION_CHOICE:
@@ -380,7 +363,7 @@ static qn_status set(const setting *s)
         break;
     }
     *(const void **)to = NULL; /* as a default only */
-    *count_of(s->options, s->row) = 0;
+    *qn_option_count(s->options, s->row) = 0;
     return QN_OK;
 }
 
@@ -455,7 +438,7 @@ static int n_choices(const char *list)
 /* Limits of a member that a program may have filled in with anything. */
 static qn_status check_member(const qn_option *row, const void *options, qn_err *err)
 {
-    const void *from = const_member_of(options, row);
+    const void *from = qn_option_member(options, row);
     char text[40];
     setting s = { .row = row, .source = by_call, .text = text, .err = err };
 
@@ -504,13 +487,14 @@ qn_status qn_options_take(const qn_option_table *table, const void *given, void 
                        "call sets the size",
                        table->type, size, table->size);
     for (const qn_option *row = table->rows; row->name; row++) {
-        void *to = member_of(out, row);
+        void *to = qn_option_member(out, row);
 
         if (end_of(row) > size)
             continue;
-        memcpy(to, const_member_of(given, row), row->size);
+        memcpy(to, qn_option_member(given, row), row->size);
         if (row->count_offset)
-            memcpy(count_of(out, row), (const char *)given + row->count_offset, sizeof(size_t));
+            memcpy(qn_option_count(out, row), (const char *)given + row->count_offset,
+                   sizeof(size_t));
         if ((row->kind == QN_OPTION_TEXT || row->kind == QN_OPTION_FILE) &&
             !*(const char *const *)to)
             *(const char **)to = "";

@@ -52,7 +52,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum { QN_OPTION_TEXT_BYTES = 512 }; /* of a TEXT or FILE, its end included */
+enum { QN_OPTION_TEXT_BYTES = 4096 }; /* of a TEXT or FILE, its end included: the longest path */
 
 /* A row of a table, of the struct that the macro OPTIONS names. */
 #define QN_OPTION_ROW(kind_, member, flag_, value_, min_, max_, fallback_, help_)                  \
@@ -84,6 +84,17 @@ enum { QN_OPTION_TEXT_BYTES = 512 }; /* of a TEXT or FILE, its end included */
 #define QN_OPTION_KIND_TEXTS(m)    .kind = QN_OPTION_TEXTS, QN_OPTION_COUNTED(m)
 #define QN_OPTION_KIND_ARRAY(type) .kind = QN_OPTION_ARRAY, .element = #type, QN_OPTION_COUNTED
 #define QN_OPTION_COUNTED(m)       .count_offset = offsetof(OPTIONS, n_##m)
+
+/* A member of an option struct, and how many the list of a row has. */
+static inline void *qn_option_member(const void *options, const qn_option *row)
+{
+    return (char *)(uintptr_t)options + row->offset;
+}
+
+static inline size_t *qn_option_count(const void *options, const qn_option *row)
+{
+    return (size_t *)((uintptr_t)options + row->count_offset);
+}
 
 /* Owns the texts and lists that options point to; zeroed to begin with. */
 typedef struct qn_option_store {

@@ -8,16 +8,6 @@
 
 static const qn_option_source by_flag = { "--", QN_ERR_USAGE };
 
-static const void *member_of(const void *options, const qn_option *row)
-{
-    return (const char *)options + row->offset;
-}
-
-static size_t count_of(const void *options, const qn_option *row)
-{
-    return *(const size_t *)(const void *)((const char *)options + row->count_offset);
-}
-
 static const qn_option *preset_of(const qn_option_table *table)
 {
     for (const qn_option *row = table->rows; row->name; row++)
@@ -103,11 +93,8 @@ static json_t *texts_json(const char *const *list, size_t n)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; array && i < n; i++)
-        if (json_array_append_new(array, qn_json_text(list[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+    for (size_t i = 0; i < n; i++)
+        qn_json_push(&array, qn_json_text(list[i]));
     return array;
 }
 
@@ -122,7 +109,7 @@ static json_t *choice_json(const qn_option *row, int choice)
 
 static json_t *option_json(const qn_option *row, const void *options)
 {
-    const void *from = member_of(options, row);
+    const void *from = qn_option_member(options, row);
 
     switch ((qn_option_kind)row->kind) {
     case QN_OPTION_CHOICE:
@@ -141,7 +128,7 @@ static json_t *option_json(const qn_option *row, const void *options)
     case QN_OPTION_BYTES:
         return json_integer((json_int_t) * (const size_t *)from);
     case QN_OPTION_TEXTS:
-        return texts_json(*(const char *const *const *)from, count_of(options, row));
+        return texts_json(*(const char *const *const *)from, *qn_option_count(options, row));
     default:
         return qn_json_text(*(const char *const *)from);
     }
@@ -150,7 +137,7 @@ static json_t *option_json(const qn_option *row, const void *options)
 /* Left out of JSON: what is not set, and what is for calls only. */
 static int is_silent(const qn_option *row, const void *options)
 {
-    const void *from = member_of(options, row);
+    const void *from = qn_option_member(options, row);
 
     if (!row->flag)
         return 1;
@@ -164,7 +151,7 @@ static int is_silent(const qn_option *row, const void *options)
     case QN_OPTION_FILE:
         return !*(const char *const *)from || !**(const char *const *)from;
     case QN_OPTION_TEXTS:
-        return !count_of(options, row);
+        return !*qn_option_count(options, row);
     default:
         return 0;
     }
@@ -174,15 +161,9 @@ json_t *qn_options_json(const qn_option_table *table, const void *options)
 {
     json_t *root = json_object();
 
-    for (const qn_option *row = table->rows; root && row->name; row++) {
-        if (is_silent(row, options))
-            continue;
-        /* Takes the value over; NULL in it is an error. */
-        if (json_object_set_new(root, row->name, option_json(row, options)) != 0) {
-            json_decref(root);
-            root = NULL;
-        }
-    }
+    for (const qn_option *row = table->rows; row->name; row++)
+        if (!is_silent(row, options))
+            qn_json_put(&root, row->name, option_json(row, options));
     return root;
 }
 
@@ -207,7 +188,7 @@ static qn_status make_preset(const qn_option_table *table, const json_t *root,
     if (!text)
         return QN_OK;
     QN_TRY(qn_option_set(table, row->name, text, source, options, NULL, err));
-    table->preset(options, *(const int *)member_of(options, row));
+    table->preset(options, *(const int *)qn_option_member(options, row));
 out:
     return st;
 }

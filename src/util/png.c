@@ -22,7 +22,8 @@ static void on_error(png_structp png, png_const_charp text)
 {
     writer *w = png_get_error_ptr(png);
 
-    qn_fail(w->err, QN_ERR_FAILED, "%s: %s", w->path, text);
+    qn_fail(w->err, QN_ERR_NOMEM, "%s: %s", w->path,
+            text); /* nothing else is left that could fail */
     png_longjmp(png, 1);
 }
 
@@ -79,7 +80,7 @@ qn_status qn_png_encode(const char *path, const uint8_t *rgb, int width, int hei
         (w.info = png_create_info_struct(w.png)) && (w.to = open_memstream(&image, bytes)))
         is_encoded = encode(&w, rgb, width, height) == 0;
     png_destroy_write_struct(&w.png, &w.info);
-    if (w.to && fclose(w.to) == 0 && is_encoded) {
+    if (w.to && fclose(w.to) == 0 && is_encoded && image) {
         *data = image;
         return QN_OK;
     }
@@ -111,20 +112,14 @@ qn_status qn_png_check(const char *path, const void *bytes, size_t n, int *width
     if (!png_image_begin_read_from_memory(&image, bytes, n))
         return qn_fail(err, QN_ERR_INPUT, "%s is not a PNG image: %s", path, image.message);
     image.format = PNG_FORMAT_RGB;
-    if ((uint64_t)image.width * image.height > QN_PNG_MAX_CHECKED) {
-        st = qn_fail(err, QN_ERR_LIMIT, "%s: %u x %u pixels, the limit is %d", path, image.width,
-                     image.height, QN_PNG_MAX_CHECKED);
-        goto out;
-    }
-    if (!(pixels = malloc(PNG_IMAGE_SIZE(image)))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %u x %u pixels", path, image.width,
-                     image.height);
-        goto out;
-    }
-    if (!png_image_finish_read(&image, NULL, pixels, 0, NULL)) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s is a damaged PNG image: %s", path, image.message);
-        goto out;
-    }
+    if ((uint64_t)image.width * image.height > QN_PNG_MAX_CHECKED)
+        QN_FAIL(err, QN_ERR_LIMIT, "%s: %u x %u pixels, the limit is %d", path, image.width,
+                image.height, QN_PNG_MAX_CHECKED);
+    if (!(pixels = malloc(PNG_IMAGE_SIZE(image))))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for %u x %u pixels", path, image.width,
+                image.height);
+    if (!png_image_finish_read(&image, NULL, pixels, 0, NULL))
+        QN_FAIL(err, QN_ERR_INPUT, "%s is a damaged PNG image: %s", path, image.message);
     *width = (int)image.width;
     *height = (int)image.height;
 out:

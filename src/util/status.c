@@ -1,5 +1,6 @@
 /* status.c - filling and prefixing error sentences; sizes that cannot overflow. */
 #include "util/status.h"
+#include "util/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +33,18 @@ const char *qn_status_name(qn_status status)
     return (size_t)status < n ? status_names[status] : "unknown";
 }
 
-/* The sentence is printed inside log lines, so it must stay one line. */
-static void make_one_line(char *text)
+/* The sentence is printed inside log lines, so it must stay one line, and it may hold what a file
+ * says. */
+static void make_one_line(qn_err *err)
 {
-    for (; *text; text++) {
-        if (*text == '\n' || *text == '\r')
-            *text = ' ';
+    char raw[sizeof err->text];
+
+    for (char *c = err->text; *c; c++) {
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
     }
+    memcpy(raw, err->text, sizeof raw);
+    qn_utf8_show(raw, err->text, sizeof err->text);
 }
 
 qn_status qn_fail(qn_err *err, qn_status status, const char *format, ...)
@@ -51,7 +57,7 @@ qn_status qn_fail(qn_err *err, qn_status status, const char *format, ...)
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    make_one_line(err->text);
+    make_one_line(err);
     return status;
 }
 
@@ -70,7 +76,22 @@ qn_status qn_prefix(qn_err *err, const char *format, ...)
     va_end(args);
     used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used, ": %s", old);
-    make_one_line(err->text);
+    make_one_line(err);
+    return err->status;
+}
+
+qn_status qn_suffix(qn_err *err, const char *format, ...)
+{
+    va_list args;
+    size_t used;
+
+    if (!err)
+        return QN_ERR_FAILED;
+    used = strlen(err->text);
+    va_start(args, format);
+    vsnprintf(err->text + used, sizeof err->text - used, format, args);
+    va_end(args);
+    make_one_line(err);
     return err->status;
 }
 

@@ -17,12 +17,22 @@
             goto out;                                                                              \
     } while (0)
 
+/* Fails as qn_fail does, and goes to `out`. */
+#define QN_FAIL(...)                                                                               \
+    do {                                                                                           \
+        st = qn_fail(__VA_ARGS__);                                                                 \
+        goto out;                                                                                  \
+    } while (0)
+
 /* Fills `err` (may be NULL) and returns `status`. Newlines in the text become spaces. */
 __attribute__((format(printf, 3, 4))) qn_status qn_fail(qn_err *err, qn_status status,
                                                         const char *format, ...);
 
 /* Puts "text: " in front of what `err` says already. Returns its status. */
 __attribute__((format(printf, 2, 3))) qn_status qn_prefix(qn_err *err, const char *format, ...);
+
+/* Adds text behind what `err` says already: what the reader can do about it. Returns its status. */
+__attribute__((format(printf, 2, 3))) qn_status qn_suffix(qn_err *err, const char *format, ...);
 
 /* For calls that look at their own error: the caller's place for it, or `own` where there is none,
  * without a failure so far. */
@@ -34,8 +44,8 @@ static inline qn_err *qn_err_begin(qn_err *err, qn_err *own)
     return err;
 }
 
-/* Copies an option struct of `size` bytes, which begins with its size, into `out`: what a caller with
- * an older, shorter struct does not have becomes zero. NULL gives zeros. */
+/* Copies an option struct of `size` bytes, which begins with its size, into `out`: what a caller
+ * with an older, shorter struct does not have becomes zero. NULL gives zeros. */
 qn_status qn_struct_take(const char *type, const void *given, void *out, size_t size, qn_err *err);
 
 /* a * b, or a + b, into *out; fails with QN_ERR_LIMIT naming `what` on overflow. */

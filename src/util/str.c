@@ -79,6 +79,20 @@ const char *qn_str_get(const qn_str *s)
 }
 
 /* Read by hand: strtod would take signs, exponents, "inf" and the locale's decimal mark. */
+qn_status qn_text_new(char **out, qn_err *err, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vasprintf(out, format, args);
+    va_end(args);
+    if (n >= 0)
+        return QN_OK;
+    *out = NULL;
+    return qn_fail(err, QN_ERR_NOMEM, "no memory for a text such as '%s'", format);
+}
+
 int qn_parse_bytes(const char *text, size_t *out)
 {
     static const char units[] = "KMGT";

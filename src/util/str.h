@@ -2,6 +2,8 @@
 #ifndef QN_UTIL_STR_H
 #define QN_UTIL_STR_H
 
+#include "util/status.h"
+
 #include <stddef.h>
 
 /* Zero-initialised is empty. After a failed allocation `failed` stays set and appends do
@@ -17,6 +19,10 @@ void qn_str_add_n(qn_str *s, const char *text, size_t n);
 __attribute__((format(printf, 2, 3))) void qn_str_addf(qn_str *s, const char *format, ...);
 void qn_str_free(qn_str *s);
 const char *qn_str_get(const qn_str *s); /* never NULL */
+
+/* A text of its own, which the caller frees; fails only without memory. */
+__attribute__((format(printf, 3, 4))) qn_status qn_text_new(char **out, qn_err *err,
+                                                            const char *format, ...);
 
 /* "512M", "8G", "1.5K", "1000" (powers of 1024) into bytes; 0 on success, -1 on bad text. */
 int qn_parse_bytes(const char *text, size_t *out);

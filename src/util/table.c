@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ void qn_table_add(qn_table *table, const char *text)
 
 void qn_table_addf(qn_table *table, const char *format, ...)
 {
-    char *text = NULL;
+    char *text = NULL, *next;
     va_list args;
 
     va_start(args, format);
@@ -65,7 +66,11 @@ void qn_table_addf(qn_table *table, const char *format, ...)
         table->failed = 1;
         return;
     }
-    qn_table_add(table, text);
+    for (char *cell = text; cell; cell = next) {
+        if ((next = strchr(cell, '\t')))
+            *next++ = '\0';
+        qn_table_add(table, cell);
+    }
     free(text);
 }
 
@@ -177,14 +182,16 @@ static void add_cell(const qn_cell *cell, qn_table_form form, qn_str *out)
     qn_str_add(out, mark);
 }
 
+/* Without memory of its own: it must not change between two calls. */
 static size_t cell_width(const qn_cell *cell, qn_table_form form)
 {
-    qn_str text = { 0 };
+    size_t width = qn_utf8_count(cell->text);
 
-    add_cell(cell, form, &text);
-    const size_t width = qn_utf8_count(qn_str_get(&text));
-    qn_str_free(&text);
-    return width;
+    if (form == QN_TABLE_TEXT)
+        return width;
+    for (const char *c = cell->text; *c; c++)
+        width += *c == '|';
+    return width + (cell->is_strong && cell->text[0] ? 4 : 0);
 }
 
 static size_t column_width(const qn_table *table, size_t col, qn_table_form form)
@@ -286,14 +293,12 @@ static json_t *row_object(const qn_table *table, size_t row, const int *numeric)
 {
     json_t *object = json_object();
 
-    for (size_t col = 0; object && col < table->n_cols; col++) {
+    for (size_t col = 0; col < table->n_cols; col++) {
+        const char *text = qn_table_at(table, row, col)->text;
         qn_str key = { 0 };
+
         add_key(qn_table_at(table, 0, col)->text, &key);
-        json_t *value = cell_value(qn_table_at(table, row, col)->text, numeric[col]);
-        if (key.failed || json_object_set_new(object, qn_str_get(&key), value) != 0) {
-            json_decref(object);
-            object = NULL;
-        }
+        qn_json_put(&object, qn_str_get(&key), key.failed ? NULL : cell_value(text, numeric[col]));
         qn_str_free(&key);
     }
     return object;
@@ -304,12 +309,10 @@ static char *dump_rows(const qn_table *table, const int *numeric)
     json_t *list = json_array();
     char *text = NULL;
 
-    for (size_t row = 1; row < qn_table_rows(table); row++) {
-        if (json_array_append_new(list, row_object(table, row, numeric)) != 0)
-            goto out;
-    }
-    text = json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-out:
+    for (size_t row = 1; row < qn_table_rows(table); row++)
+        qn_json_push(&list, row_object(table, row, numeric));
+    if (list)
+        text = json_dumps(list, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     json_decref(list);
     return text;
 }
@@ -341,14 +344,18 @@ void qn_table_format(const qn_table *table, qn_table_form form, qn_str *out)
         format_aligned(table, form, out);
 }
 
-int qn_table_print(qn_table *table, FILE *to, qn_table_form form)
+qn_status qn_table_print(qn_table *table, FILE *to, qn_table_form form, qn_err *err)
 {
+    const size_t n = qn_table_rows(table);
     qn_str text = { 0 };
+    qn_status st = QN_OK;
 
     qn_table_format(table, form, &text);
-    const int done =
-        !text.failed && fwrite(qn_str_get(&text), 1, text.len, to) == text.len && fflush(to) == 0;
+    if (text.failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory to print a table of %zu rows", n);
+    else if (fwrite(qn_str_get(&text), 1, text.len, to) != text.len || fflush(to) != 0)
+        st = qn_fail(err, QN_ERR_IO, "cannot write a table of %zu rows: %s", n, strerror(errno));
     qn_str_free(&text);
     qn_table_free(table);
-    return done;
+    return st;
 }

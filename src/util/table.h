@@ -8,6 +8,7 @@
 #ifndef QN_UTIL_TABLE_H
 #define QN_UTIL_TABLE_H
 
+#include "util/status.h"
 #include "util/str.h"
 
 #include <stdio.h>
@@ -32,6 +33,7 @@ void qn_table_free(qn_table *table);
 
 /* Control characters become spaces. */
 void qn_table_add(qn_table *table, const char *text);
+/* "%d\t%.3f" adds two cells: where texts may hold tabs themselves, use qn_table_add. */
 __attribute__((format(printf, 2, 3))) void qn_table_addf(qn_table *table, const char *format, ...);
 void qn_table_mark(qn_table *table); /* the last cell is bold where the form can show it */
 
@@ -44,7 +46,7 @@ int qn_table_is_right(const qn_table *table, size_t col);
  * A column of plain numbers has JSON numbers, "-" is null. Headers must differ for it. */
 void qn_table_format(const qn_table *table, qn_table_form form, qn_str *out);
 
-/* Prints, frees the table, and returns 1; 0 when memory ran out or the file refused. */
-int qn_table_print(qn_table *table, FILE *to, qn_table_form form);
+/* Prints and frees the table. */
+qn_status qn_table_print(qn_table *table, FILE *to, qn_table_form form, qn_err *err);
 
 #endif

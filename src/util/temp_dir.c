@@ -1,30 +1,20 @@
 /* temp_dir.c - a folder of one's own that goes away again. */
 #include "util/temp_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { OPEN_FOLDERS = 16 };
+#define PREFIX "quern-"
 
-qn_status qn_temp_dir_make(qn_temp_dir *dir, qn_err *err)
-{
-    const char *base = getenv("TMPDIR");
-    const int n =
-        snprintf(dir->path, sizeof dir->path, "%s/quern-XXXXXX", base && *base ? base : "/tmp");
-    qn_status st = QN_OK;
-
-    if (n < 0 || (size_t)n >= sizeof dir->path)
-        st = qn_fail(err, QN_ERR_LIMIT, "TMPDIR: a path of %d bytes, the limit is %zu", n,
-                     sizeof dir->path - 1);
-    else if (!mkdtemp(dir->path))
-        st = qn_fail(err, QN_ERR_IO, "cannot make a folder %s: %s", dir->path, strerror(errno));
-    if (st != QN_OK)
-        dir->path[0] = '\0';
-    return st;
-}
+enum { OPEN_FOLDERS = 16, UNIQUE_CHARS = 6, TRIES = 16 };
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
 {
@@ -35,9 +25,90 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return 0;
 }
 
+static void remove_all(const char *path)
+{
+    nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Locks the folder `path` of this user; -1 where somebody else has, or it is gone. */
+static int lock_folder(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat opened, named;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &opened) == 0 && opened.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && lstat(path, &named) == 0 &&
+        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Folders without an owner. */
+static void remove_left(const char *base)
+{
+    DIR *dir = opendir(base);
+    const struct dirent *entry;
+    char path[1024];
+
+    while (dir && (entry = readdir(dir))) {
+        const int n = snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
+        int lock;
+
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) ||
+            strlen(entry->d_name) != strlen(PREFIX) + UNIQUE_CHARS || (size_t)n >= sizeof path ||
+            (lock = lock_folder(path)) < 0)
+            continue;
+        remove_all(path);
+        close(lock);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Somebody who removes what is left may come between making a folder and locking it. */
+static qn_status make_locked(qn_temp_dir *dir, qn_err *err)
+{
+    const size_t stem = strlen(dir->path) - UNIQUE_CHARS;
+
+    for (int i = 0; i < TRIES; i++) {
+        memset(dir->path + stem, 'X', UNIQUE_CHARS);
+        if (!mkdtemp(dir->path))
+            break;
+        if ((dir->lock = lock_folder(dir->path)) >= 0)
+            return QN_OK;
+        rmdir(dir->path);
+    }
+    return qn_fail(err, QN_ERR_IO, "cannot make a folder %s: %s", dir->path, strerror(errno));
+}
+
+qn_status qn_temp_dir_make(qn_temp_dir *dir, qn_err *err)
+{
+    const char *base = getenv("TMPDIR");
+    qn_status st = QN_OK;
+    int n;
+
+    base = base && *base ? base : "/tmp";
+    n = snprintf(dir->path, sizeof dir->path, "%s/" PREFIX "XXXXXX", base);
+    if (n < 0 || (size_t)n >= sizeof dir->path) {
+        st = qn_fail(err, QN_ERR_LIMIT, "TMPDIR: a path of %d bytes, the limit is %zu", n,
+                     sizeof dir->path - 1);
+    } else {
+        remove_left(base);
+        st = make_locked(dir, err);
+    }
+    if (st != QN_OK)
+        dir->path[0] = '\0';
+    return st;
+}
+
 void qn_temp_dir_remove(qn_temp_dir *dir)
 {
-    if (dir->path[0])
-        nftw(dir->path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    if (!dir->path[0])
+        return;
+    remove_all(dir->path);
+    close(dir->lock);
     dir->path[0] = '\0';
 }

@@ -1,4 +1,8 @@
-/* temp_dir.h - temporary folders. */
+/* temp_dir.h - temporary folders.
+ *
+ * A folder is locked while it is in use, and the lock ends with the process. So whoever makes the
+ * next one removes what killed processes of the same user have left beside it.
+ */
 #ifndef QN_UTIL_TEMP_DIR_H
 #define QN_UTIL_TEMP_DIR_H
 
@@ -7,6 +11,7 @@
 /* Zero-initialised is none. */
 typedef struct qn_temp_dir {
     char path[1024];
+    int lock; /* while there is a path */
 } qn_temp_dir;
 
 /* Makes a new folder, for its owner only, under TMPDIR or /tmp. */

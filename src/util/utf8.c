@@ -1,6 +1,8 @@
 /* utf8.c - checking and counting characters. */
 #include "util/utf8.h"
 
+#include <string.h>
+
 static int is_tail(unsigned char c)
 {
     return (c & 0xC0) == 0x80;
@@ -62,4 +64,45 @@ void qn_utf8_add_clean(qn_str *out, const char *text)
             qn_str_add_n(out, text, size);
         text += size ? size : 1;
     }
+}
+
+enum { SHOWN_BYTES = 4 * 4 + 1 }; /* of one character, each byte as \x1b */
+
+/* The character at *text as a terminal may get it; its length there. Steps over it. */
+static size_t show_next(const char **text, char out[SHOWN_BYTES])
+{
+    const unsigned char *const c = (const unsigned char *)*text;
+    const size_t size = qn_utf8_size(*text), n = size ? size : 1;
+
+    *text += n;
+    if (size && (!is_control(c) || *c == '\n' || *c == '\t')) {
+        memcpy(out, c, n);
+        return n;
+    }
+    for (size_t i = 0; i < n; i++)
+        snprintf(out + 4 * i, 5, "\\x%02x", c[i]);
+    return 4 * n;
+}
+
+void qn_utf8_show(const char *text, char *out, size_t size)
+{
+    char shown[SHOWN_BYTES];
+    size_t len = 0;
+
+    while (*text) {
+        const size_t n = show_next(&text, shown);
+        if (len + n >= size)
+            break;
+        memcpy(out + len, shown, n);
+        len += n;
+    }
+    out[len] = '\0';
+}
+
+void qn_utf8_print(const char *text, FILE *to)
+{
+    char shown[SHOWN_BYTES];
+
+    while (*text)
+        fwrite(shown, 1, show_next(&text, shown), to);
 }

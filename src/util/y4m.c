@@ -20,11 +20,11 @@ extern char **environ;
 
 struct qn_film {
     char *path;
-    qn_out out;  /* of a y4m; closed otherwise */
-    int to;      /* the encoder's input; -1 otherwise */
-    pid_t pid;   /* of the encoder; 0: none */
-    char *temp;  /* what the encoder writes */
-    size_t area; /* pixels of a frame */
+    qn_out out;         /* of a y4m; closed otherwise */
+    int to;             /* the encoder's input; -1 otherwise */
+    pid_t pid;          /* of the encoder; 0: none */
+    qn_partial partial; /* what the encoder writes */
+    size_t area;        /* pixels of a frame */
     uint8_t *planes;
 };
 
@@ -103,21 +103,17 @@ static int spawn_encoder(qn_film_kind kind, const char *output, int input, pid_t
 
 static qn_status open_encoder(qn_film *film, qn_film_kind kind, qn_err *err)
 {
-    const size_t size = strlen(film->path) + 64;
-    char *output = malloc(size);
+    char *output = NULL;
     int ends[2] = { -1, -1 }, why;
     qn_status st = QN_OK;
 
-    if (!output || !(film->temp = malloc(size))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its temporary name", film->path);
-        goto out;
+    QN_TRY(qn_partial_open(film->path, &film->partial, err));
+    if (asprintf(&output, "file:%s", film->partial.path) < 0) {
+        output = NULL;
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its temporary name", film->path);
     }
-    snprintf(film->temp, size, "%s.%ld.tmp", film->path, (long)getpid());
-    snprintf(output, size, "file:%s", film->temp);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        st = fail_film(film, errno, err);
-        goto out;
-    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        QN_TRY(fail_film(film, errno, err));
     why = spawn_encoder(kind, output, ends[1], &film->pid);
     if (why) {
         film->pid = 0;
@@ -169,10 +165,8 @@ qn_status qn_film_open(const char *path, qn_film_kind kind, int width, int heigh
                        width, height, QN_FILM_MAX_SIDE);
     const size_t area = (size_t)width * (size_t)height;
     if (!(film = calloc(1, sizeof *film)) || (film->to = -1, !(film->path = strdup(path))) ||
-        !(film->planes = malloc(3 * area))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a frame of %zu pixels", path, area);
-        goto out;
-    }
+        !(film->planes = malloc(3 * area)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for a frame of %zu pixels", path, area);
     film->area = area;
     if (kind == QN_FILM_Y4M)
         QN_TRY(qn_out_open(path, &film->out, err));
@@ -217,8 +211,8 @@ qn_status qn_film_close(qn_film *film, qn_err *err)
     const int code = end_encoder(film);
     if (code != 0)
         st = qn_fail(err, QN_ERR_FAILED, "%s: ffmpeg failed with status %d", film->path, code);
-    else if (rename(film->temp, film->path) != 0)
-        st = fail_film(film, errno, err);
+    else
+        st = qn_partial_publish(&film->partial, film->path, err);
 out:
     qn_film_abort(film);
     return st;
@@ -230,9 +224,7 @@ void qn_film_abort(qn_film *film)
         return;
     qn_out_abort(&film->out);
     end_encoder(film);
-    if (film->temp)
-        unlink(film->temp);
-    free(film->temp);
+    qn_partial_drop(&film->partial);
     free(film->planes);
     free(film->path);
     free(film);

@@ -175,14 +175,14 @@ for limit in 100 0; do
     exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --quiet \
         --max-loops $limit --stats "loops$limit.json"
 done
-has loops100.json '"TURNS": 1$'
-lacks loops0.json TURNS
+has loops100.json '"LOOPS": 1$'
+lacks loops0.json LOOPS
 refused 2 "--max-loops: 'few' is not a whole number" \
     quern arc run many.py --tasks tasks --max-loops few
 exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --max-turns 100 \
     --stats old.json
 grep -q -- '--max-turns is now --max-loops' "$err" || fail "the old name of --max-loops is not noted"
-has old.json '"TURNS": 1$'
+has old.json '"LOOPS": 1$'
 
 # What is wrong.
 refused 2 '--tasks is needed' quern arc run solvers.py

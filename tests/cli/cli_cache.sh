@@ -19,7 +19,7 @@ has "$out" '^removed 0 entries from '
 key() { printf "%064d" 0 | tr 0 "$1"; }
 entry() {
     {
-        printf 'QNKC\1\0\0\0'
+        printf 'QNKC\2\0\0\0'
         printf "\\x$(printf %02x "$2")\\0\\0\\0\\0\\0\\0\\0"
         printf "\\x$(printf %02x "$4")\\0\\0\\0\\0\\0\\0\\0"
         head -c 32 /dev/zero
@@ -72,7 +72,7 @@ has "$err" "^quern cache clear: cannot remove $QUERN_CACHE_DIR/$(key b).qnk: "
 lines "$err" 1
 
 # A file where a folder is needed; no folder at all; verbs
-QUERN_CACHE_DIR=$QUERN_CACHE_DIR/notes.txt refused 1 "cannot read the cache folder .*notes.txt: " quern cache stat
+QUERN_CACHE_DIR=$QUERN_CACHE_DIR/notes.txt refused 2 "QUERN_CACHE_DIR: .*notes.txt.* is not a folder" quern cache stat
 lines "$err" 1
 for verb in stat list clear; do
     refused 2 'no cache folder: ' env -u QUERN_CACHE_DIR -u XDG_CACHE_HOME HOME= quern cache $verb

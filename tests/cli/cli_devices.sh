@@ -155,3 +155,15 @@ done
 for library in FFTW VkFFT OpenMP Jansson libpng; do
     has "$out" "^  $library +"
 done
+
+# Commands that work on one device refuse a list before they open anything, so nothing else is said.
+for list in all cuda:0,cuda:1 cpu,sim; do
+    for verb in 'solweig run' 'solweig svf' 'solweig check' 'les run' 'les bench' 'les check' \
+        'fit run nothing.fit' 'fit check' 'fit bench hello'; do
+        # shellcheck disable=SC2086 # words
+        exits 2 quern $verb --devices $list
+        empty "$out"
+        lines "$err" 1
+        has "$err" "^quern [a-z ]*: --devices: [a-z]* [a-z]* works on one device; choose it with --backend$"
+    done
+done

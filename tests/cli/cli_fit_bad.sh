@@ -54,8 +54,6 @@ refused 2 'FILE.fit is missing$' quern fit run
 refused 2 "unknown option --reprot; did you mean --report\?$" quern fit run nist.fit --reprot r.json
 refused 2 "report: 'r.txt' does not end in .json or .html$" quern fit run nist.fit --report r.txt
 refused 2 "--precision: 'f16' is not one of f64, f32$" quern fit run nist.fit --precision f16
-refused 2 '--devices: fit run works on one device; choose it with --backend$' \
-    quern fit run nist.fit --devices sim:0,cpu
 refused 2 "picture: nist.fit moves no vertices of a mesh$" \
     quern fit run nist.fit --picture p.png "${common[@]}"
 refused 2 "'curve' is not one of nist, mesh, bal, sketch$" quern fit new curve

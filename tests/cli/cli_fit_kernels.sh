@@ -62,9 +62,6 @@ for device in "${devices[@]}"; do
     cmp strict/x.csv once-more/x.csv || fail 'strict results changed'
 done
 
-exits 3 env QUERN_FIT_LIVE=many quern fit run ring.fit --backend sim --fallback error --quiet
-has "$err" 'QUERN_FIT_LIVE=many is not a number of values from 0 to 100000'
-
 springs 'strict_fp = 3;' >three.fit
 exits 6 quern fit run three.fit --quiet
 has "$err" 'strict_fp is 3; it must be from 0 to 1'

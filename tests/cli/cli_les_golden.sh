@@ -10,6 +10,7 @@ golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/les
 exits 0 quern les check --golden "$golden" --backend cpu --quiet
 lacks "$out" ' NO$'
 quern devices | grep '^opencl:0 ' >/dev/null || { echo "skipped on opencl: no device"; exit 77; }
+has_vkfft || { echo "skipped on opencl: this build has no VkFFT"; exit 77; }
 mkdir small
 ln -s "$golden"/*_n64_* small
 exits 0 quern les check --golden small --backend opencl --fallback error --quiet

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }
+has_vkfft || { echo "skipped: this build has no VkFFT"; exit 77; }
 quern devices | grep '^opencl:0 ' >/dev/null || { echo "skipped: no OpenCL device"; exit 77; }
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 les() {

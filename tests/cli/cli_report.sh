@@ -63,7 +63,7 @@ runs=(tasks scan town puzzles film)
 ! has_fftw || runs+=(flow)
 exits 0 quern report "${runs[@]}" -o made/page.html --title 'A <title> & more'
 has "$out" '^tasks run +4 tasks +cpu:0 .* a plain computation on the host +all 4 equal$'
-has "$out" '^solweig run +1 row +cpu:0 .* the same run again +all 1024 equal$'
+has "$out" '^solweig run +1 time step +cpu:0 .* the same run again +all 1024 equal$'
 has "$out" '^arc run +18 runs +cpu:0 .* all 18 equal$'
 has "$out" '^scan +8 measurements .* all 8 equal$'
 has "$out" '^fit run +[0-9]+ iterations +cpu:0 .* not compared$'

@@ -26,7 +26,7 @@ echo "name,row,col
 yard,20,30" >pois.csv
 exits 0 hot --backend cpu --outputs tmrt,utci,pet,shadow,kdown,kup,ldown,lup --maps 13 \
     --pois pois.csv --metrics all.json --out all
-has "$out" '^72 x 72 pixels of 1 m, 5 rows: '
+has "$out" '^72 x 72 pixels of 1 m, 5 time steps: '
 has "$out" '^hottest at 2006-07-26T13:00: Tmrt [0-9.]+, UTCI [0-9.]+ in the mean$'
 [ "$(wc -l <"$out")" -le 12 ] || fail "the summary is longer than 12 lines"
 for name in tmrt utci pet shadow kdown kup ldown lup; do
@@ -38,7 +38,8 @@ for name in tmrt_mean tmrt_max tmrt_min tmrt_day_mean tmrt_night_mean utci_mean 
     utci_hours_above_38_day utci_hours_above_26_night; do
     ls all/summary/$name.* >/dev/null 2>&1 || fail "no grid $name"
 done
-! find all -name '*partial*' -o -name 'unfinished*' | grep . || fail "partial files are left"
+! find all -name '*partial*' -o -name '*unfinished*' | grep . || fail "partial files are left"
+has all/run.journal ' finished$'
 lines all/timeseries.csv 6
 lines all/pois.csv 6
 has all/pois.csv '^yard,2006-07-26T13:00,'
@@ -59,6 +60,8 @@ exits 0 hot --backend cpu --outputs none --above-day 30 --above-night 30,20 --ou
 ls above/summary/utci_hours_above_30.* >/dev/null 2>&1 || fail "no grid for day and night"
 exits 0 hot --backend cpu --outputs tmrt --hours 13 --out hour
 lines hour/timeseries.csv 2
+exits 0 quern compare hour hour -o made/hour # grids of the night have no value
+has "$out" ': [0-9]+ equal$'
 
 # View factors that were kept, tiles, other devices.
 exits 0 hot --backend cpu --out plain
@@ -69,7 +72,7 @@ same plain kept
 exits 0 hot --backend cpu --svf view --patches 145 --out other
 has "$err" '^sky view computed: view: '
 exits 0 hot --backend cpu --tile 30 --out tiles
-has "$out" '^9 tiles of 30 pixels with [0-9]+ around them \(forced\)'
+has "$out" '^9 tiles of 30 pixels with a margin of [0-9]+ \(forced\)'
 same plain tiles tables
 QUERN_SOLWEIG_MAX_TILE_SIDE=71 exits 0 hot --backend cpu --out side
 has "$out" '\(QUERN_SOLWEIG_MAX_TILE_SIDE\)'
@@ -103,7 +106,7 @@ for rule in compile:aniso*1 copy_h2d@3*1 launch:delay@3*1 launch:summary@4*1; do
 done
 QUERN_FAULT='alloc@4*1' exits 0 hot --backend sim --outputs tmrt,pet --quiet --out fault
 same clean fault # what is refused once is asked for again
-left() { find "$1" -name '*.tif' -o -name '*.npy' -o -name 'unfinished*'; }
+left() { find "$1" -name '*.tif' -o -name '*.npy' -o -name '*unfinished*'; }
 for rule in 'copy_d2h@1*1' 'copy_d2h@4*1' 'copy_d2h@9*1' 'copy_d2h@12*1'; do
     QUERN_FAULT=$rule exits 0 hot --backend sim --outputs tmrt,pet --quiet --out fault
     lines "$err" 1
@@ -159,7 +162,9 @@ row 13 27 -5 | sed 's/ 60 27/ 160 27/' >bad.txt
 refused 6 '.*bad.txt' quern solweig run "${city[@]}" --weather bad.txt "${place[@]}" --out x
 echo '{"PET_settings":{"Value":{"clo":9}}}' >warm.json
 refused 6 'person: clo 9 is not within 0.02 to 5' hot --params warm.json --outputs pet --out x
-refused 1 '.*unfinished.txt' hot --resume --out x
+exits 0 hot --backend cpu --outputs tmrt --hours 13 --resume --out hour # is finished already
+has "$out" 'there is nothing to do'
+refused 4 'hour: .* it had "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
 touch file
 refused 1 '.*file' hot --out file/x
 if [ "$(id -u)" != 0 ]; then

@@ -84,9 +84,7 @@ refused 2 '--at 2006-07-26T13:30Z is UTC; --utc 1 contradicts it' \
 refused 2 '--altitude: 91 is above the largest value, 90' \
     shadow --dsm city/dsm.npy --azimuth 3 --altitude 91 -o x.npy
 refused 2 '--lat: 95 is above the largest value, 90' shadow --dsm city/dsm.npy --at 2006-07-26T13:30 --lat 95 --lon 1 -o x.npy
-refused 2 '--devices all: solweig computes on one device' \
-    quern --devices all --backend sim solweig shadow --dsm city/dsm.npy --azimuth 3 --altitude 9 --tile 20 -o x.npy
-QUERN_FAULT=sim.devices=3 refused 2 '--devices sim: solweig computes on one device' \
+QUERN_FAULT=sim.devices=3 refused 2 '--devices: solweig shadow works on one device; ' \
     quern --devices sim solweig shadow --dsm city/dsm.npy --azimuth 3 --altitude 9 -o x.npy
 refused 2 '-o FILE is needed' shadow --dsm city/dsm.npy --azimuth 3 --altitude 9
 refused 2 'x.jpg does not end with .tif, .npy or .png' \

@@ -65,7 +65,7 @@ done
 for tile in 17 40 64; do
     exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out tiled --rasters npy --tile $tile \
         --pixel-size 4 --metrics tiled.json
-    has "$out" "^[0-9]+ tiles of $tile pixels with [0-9]+ around them, stitched in [0-9.]+ ms\$"
+    has "$out" "^[0-9]+ tiles of $tile pixels with a margin of [0-9]+, stitched in [0-9.]+ ms\$"
     [ $tile != 17 ] || exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out coarse --rasters npy \
         --pixel-size 4
     for name in tiled/*.npy; do

@@ -61,7 +61,11 @@ refused() {
     head -1 "$err" | grep -Eq -- "^quern[a-z ]*: $text" || fail "first message is not: $text"
 }
 
-# Without FFTW a build lacks the transforms of the CPU, and nothing else.
+# Without FFTW a build lacks the transforms of the CPU, without VkFFT those of devices, and nothing else.
 has_fftw() {
     ! quern version --verbose | grep 'FFTW.*missing' >/dev/null
+}
+
+has_vkfft() {
+    ! quern version --verbose | grep 'VkFFT.*missing' >/dev/null
 }

@@ -10,6 +10,7 @@
 
 #include "engine/ops/registry.h"
 #include "hal/backend.h"
+#include "hal/opencl/opencl.h"
 #include "util/hash.h"
 
 /* Somewhere to run: a backend, with limits when it is simulated. */
@@ -38,6 +39,17 @@ static inline int is_here(const place *at)
         backend->count(&config, reason, sizeof reason) > 0)
         return 1;
     print_message("skipped on %s: %s\n", at->name, reason);
+    return 0;
+}
+
+/* The same where the work needs a transform, which devices have from VkFFT. */
+static inline int can_transform(const place *at)
+{
+    if (!is_here(at))
+        return 0;
+    if (!strcmp(at->backend, "sim") || qn_cl_fft_version())
+        return 1;
+    print_message("skipped on %s: this build has no VkFFT\n", at->name);
     return 0;
 }
 

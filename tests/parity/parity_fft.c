@@ -135,7 +135,7 @@ static counts run_child(const char *backend, const char *cache_dir)
 
 static void a_second_process_compiles_nothing(void **state)
 {
-    qn_temp_dir dir = { { 0 } };
+    qn_temp_dir dir = { .path = "" };
     qn_err err;
 
     (void)state;

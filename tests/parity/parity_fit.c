@@ -3,9 +3,9 @@
  * run. */
 /* test: cost 43, quick-opencl, no-cache */
 #include "parity.h"
+#include "fit_products.h"
 
 #include "domain/fit/device/device.h"
-#include "domain/fit/host/host.h"
 #include "lab/fit/bench/cases.h"
 
 #include <math.h>
@@ -153,8 +153,8 @@ static void check_product(const place *at, maker make, uint32_t n, qn_fit_accumu
         v[s] = qn_random_float(29, s);
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
     rows = calloc((size_t)qn_fit_host_n_rows(r.host), sizeof *rows);
-    qn_fit_host_jv(r.host, v, rows);
-    qn_fit_host_jtu(r.host, rows, r.want);
+    fit_host_jv(r.host, v, rows);
+    fit_host_jtu(r.host, rows, r.want);
     qn_fit_device_set_accumulate(r.device, how);
     must_ok(qn_fit_device_vector(r.device, "v", v, &tangent, &r.err), &r.err);
     must_ok(qn_fit_device_vector(r.device, "out", NULL, &r.gradient, &r.err), &r.err);
@@ -185,14 +185,14 @@ static void products_agree(void **state)
 /* The interpreter's rows have the same layout. */
 static void check_rows(fixture *r, const place *at, double tolerance)
 {
-    const double *want = qn_fit_host_residuals(r->host);
+    const double *want = r->host->residuals;
 
     r->n_got = qn_fit_host_n_rows(r->host);
     r->got = calloc((size_t)r->n_got, sizeof *r->got);
     run_and_read(r, r->rows);
     for (int k = 0; k < r->p->n_groups; k++)
         for (int row = 0; row < r->p->groups[k].n_rows; row++) {
-            const qn_i64 from = qn_fit_host_row(r->host, k) + row * r->p->groups[k].ld;
+            const qn_i64 from = r->host->groups[k].row + row * r->p->groups[k].ld;
 
             assert_all_near(at, "residual", r->got + from, want + from, r->p->groups[k].n,
                             tolerance);
@@ -209,7 +209,7 @@ static void check_jacobian(fixture *r, const place *at, double tolerance)
     must_ok(qn_fit_device_read(r->device, r->jacobian, j, n, &r->err), &r->err);
     for (uint32_t s = 0; s < r->p->n_scalars; s++)
         v[s] = qn_random_float(23, s);
-    qn_fit_host_jv(r->host, v, want);
+    fit_host_jv(r->host, v, want);
     for (int k = 0; k < r->p->n_groups; k++) {
         const qn_fit_group *g = &r->p->groups[k];
         qn_i64 base = 0;
@@ -227,10 +227,10 @@ static void check_jacobian(fixture *r, const place *at, double tolerance)
                     t += (e->stored < 0 ? e->factor : e->factor * j[base + e->stored * g->ld + i]) *
                          v[g->idx[of->slot * g->ld + i] + of->comp];
                 }
-                r->got[qn_fit_host_row(r->host, k) + row * g->ld + i] = t;
+                r->got[r->host->groups[k].row + row * g->ld + i] = t;
             }
-        assert_all_near(at, "J v", r->got + qn_fit_host_row(r->host, k),
-                        want + qn_fit_host_row(r->host, k), g->n, tolerance);
+        assert_all_near(at, "J v", r->got + r->host->groups[k].row, want + r->host->groups[k].row,
+                        g->n, tolerance);
     }
     free(j);
     free(v);

@@ -11,12 +11,12 @@
 #define CHEAP "sim.submit_us=0.5"
 #define DEAR  "sim.submit_us=100"
 
-static qn_bench_result measure(const char *scenario, const char *op, const char *sim)
+static qn_tasks_gain measure(const char *scenario, const char *op, const char *sim)
 {
-    qn_bench_options options = {
+    qn_tasks_bench_options options = {
         .op = op, .samples = 20, .only = 1u << QN_BENCH_BUCKETS, .seed = 3
     };
-    qn_bench_result results[QN_BENCH_MECHANISMS];
+    qn_tasks_gain results[QN_BENCH_MECHANISMS];
     qn_ctx *ctx = open_sim(sim);
     qn_err err = { .text = "" };
 
@@ -34,7 +34,7 @@ static void the_cache_is_never_slower_than_planning_anew(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        const qn_bench_result cheap = measure(mixed[i], "vadd", CHEAP);
+        const qn_tasks_gain cheap = measure(mixed[i], "vadd", CHEAP);
 
         if (!(cheap.gain >= 0.99))
             fail_msg("%s: gain %.3f", mixed[i], cheap.gain);
@@ -45,7 +45,7 @@ static void the_cache_gains_where_submission_is_dear(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
-        const qn_bench_result dear = measure(mixed[i], "sum", DEAR);
+        const qn_tasks_gain dear = measure(mixed[i], "sum", DEAR);
 
         if (!(dear.gain >= 1.15))
             fail_msg("%s: gain %.3f", mixed[i], dear.gain);
@@ -54,7 +54,7 @@ static void the_cache_gains_where_submission_is_dear(void **state)
 
 static void waste_is_what_the_sizes_leave_of_their_buckets(void **state)
 {
-    const qn_bench_result r = measure("Mixed-Same-Bucket", "vadd", CHEAP);
+    const qn_tasks_gain r = measure("Mixed-Same-Bucket", "vadd", CHEAP);
 
     (void)state;
     assert_float_equal(r.waste_pct, 100 * (1 - 103000.0 / 131072), 1e-9);

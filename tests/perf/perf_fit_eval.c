@@ -23,9 +23,8 @@ static void reaches(const char *backend, const char *name, qn_i64 n, const char 
         if (qn_fit_bench_run(ctx, name, n, QN_FIT_F64, &bench, &err) != QN_OK)
             fail_msg("%s", err.text);
         for (size_t k = 0; k < bench.n; k++)
-            if (!strcmp(bench.rows[k].what, what) &&
-                qn_fit_bench_bound_pct(&bench, &bench.rows[k]) > best)
-                best = qn_fit_bench_bound_pct(&bench, &bench.rows[k]);
+            if (!strcmp(bench.rows[k].what, what) && bench.rows[k].bound_pct > best)
+                best = bench.rows[k].bound_pct;
         bench.gbs = 0; /* measured again */
     }
     print_message("%s, %s: %.1f %% of the bound\n", backend, what, best);

@@ -12,7 +12,7 @@
  */
 #include "test.h"
 
-#include "lab/fit/bench/bench_solve.h"
+#include "lab/fit/bench/bench.h"
 
 static const char *value_of(int argc, char **argv, const char *key)
 {

@@ -9,7 +9,7 @@
 
 #include "engine/place/place.h"
 #include "hal/sim/sim.h"
-#include "lab/route/regret.h"
+#include "lab/route/route.h"
 #include "util/hash.h"
 
 /* Traces. */

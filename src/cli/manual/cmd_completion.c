@@ -21,7 +21,10 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
         qn_completion_fish(qn_commands, &script);
     else
         st = qn_fail(err, QN_ERR_USAGE, "'%s' is not one of bash, zsh, fish", shell);
-    fputs(qn_str_get(&script), stdout);
+    if (script.failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a script of %s", shell);
+    else
+        fputs(qn_str_get(&script), stdout);
     qn_str_free(&script);
     return st;
 }

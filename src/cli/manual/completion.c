@@ -74,13 +74,12 @@ qn_offer qn_offer_of_words(const qn_command *command)
     const char *first = words + (*words == '[');
 
     if (!strcmp(words, "[COMMAND]")) {
-        qn_str names = { 0 };
-        qn_offer offer;
+        char names[512] = "";
 
-        qn_offer_names(qn_commands, &names);
-        offer = words_offer(qn_str_get(&names));
-        qn_str_free(&names);
-        return offer;
+        for (int i = 0; qn_commands[i]; i++)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "",
+                     qn_commands[i]->name);
+        return words_offer(names);
     }
     /* A first word that is one of a few; capitals are names of things. */
     if (strcspn(first, "|") < strcspn(first, " ]") && !names_a_file(words))

@@ -105,12 +105,14 @@ static void add_commands(qn_str *s, const qn_command *const *commands)
 
     qn_offer_names(commands, &names);
     qn_str_addf(s, "    '') words='%s' ;;\n", qn_str_get(&names));
+    s->failed |= names.failed;
     qn_str_free(&names);
     for (int i = 0; commands[i]; i++) {
         if (!commands[i]->verbs)
             continue;
         qn_offer_names(commands[i]->verbs, &names);
         qn_str_addf(s, "    '%s') words='%s' ;;\n", commands[i]->name, qn_str_get(&names));
+        s->failed |= names.failed;
         qn_str_free(&names);
     }
 }

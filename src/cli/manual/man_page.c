@@ -1,9 +1,6 @@
 /* man_page.c - one page for the program, one for each command with its verbs. */
 #include "cli/manual/man_page.h"
 
-#include "cli/manual/roff.h"
-#include "cli/manual/variables.h"
-
 #include <ctype.h>
 
 static void add_title(qn_str *s, const char *command, const char *summary)
@@ -45,6 +42,7 @@ static void add_option(qn_str *s, const qn_opt *opt)
     qn_opt_help(opt, &help);
     qn_roff_add(s, qn_str_get(&help));
     qn_str_add(s, "\n");
+    s->failed |= help.failed;
     qn_str_free(&help);
 }
 
@@ -61,6 +59,7 @@ static void add_examples(qn_str *s, const char *const *examples)
     for (int i = 0; examples && examples[i]; i++)
         qn_str_addf(&lines, "%s%s", i ? "\n" : "", examples[i]);
     qn_roff_add_lines(s, qn_str_get(&lines));
+    s->failed |= lines.failed;
     qn_str_free(&lines);
 }
 
@@ -151,6 +150,7 @@ static void add_body(qn_str *s, const char *parent, const qn_command *command)
 
         qn_str_addf(&title, "%s %s", parent, command->name);
         qn_roff_add_macro(s, ".SH", qn_str_get(&title));
+        s->failed |= title.failed;
         qn_str_free(&title);
         qn_roff_add(s, command->summary);
         qn_str_add(s, "\n.PP\n");

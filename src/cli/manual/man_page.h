@@ -10,4 +10,23 @@ void qn_man_program(const qn_command *const *commands, qn_str *out);
 /* quern-NAME(1): a command, with its verbs. */
 void qn_man_command(const qn_command *command, qn_str *out);
 
+/* variables.c: environment variables that no option stands for. */
+typedef struct qn_variable {
+    const char *name;    /* "QUERN_CACHE=0" where one value matters */
+    const char *meaning; /* a phrase, small first letter, no period */
+} qn_variable;
+
+/* Ended by { 0 }. tests/cli/cli_variables.sh holds it against the sources. */
+extern const qn_variable qn_variables[];
+
+/* roff.c: appends `text` so that roff prints it as it stands: hyphens that can be pasted, straight
+ * quotes, no line that looks like a request. */
+void qn_roff_add(qn_str *out, const char *text);
+
+/* A paragraph of lines that stay as they are, indented. */
+void qn_roff_add_lines(qn_str *out, const char *text);
+
+/* A macro with one quoted argument, on a line of its own: .SH "GLOBAL OPTIONS". */
+void qn_roff_add_macro(qn_str *out, const char *macro, const char *text);
+
 #endif

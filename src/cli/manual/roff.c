@@ -1,5 +1,5 @@
 /* roff.c - text for man pages, escaped for groff, mandoc and their ancestors. */
-#include "cli/manual/roff.h"
+#include "cli/manual/man_page.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* variables.c - environment variables that no option stands for, for the manual. */
-#include "cli/manual/variables.h"
+#include "cli/manual/man_page.h"
 
 const qn_variable qn_variables[] = {
     { "QUERN_CACHE_DIR", "folder of compiled kernels and profiles (default $XDG_CACHE_HOME/quern, "
@@ -28,10 +28,15 @@ const qn_variable qn_variables[] = {
     { "QUERN_SOLWEIG_MAX_TILE_SIDE", "longest side of a tile of solweig, in pixels" },
     { "QUERN_SOLWEIG_MEMMAP_PIXELS", "pixels from which on view factors lie in a mapped file "
                                      "(default 50 million)" },
+    { "QUERN_CHECKPOINT_S",
+      "least seconds between two checkpoints of a tile of solweig, and between two states that les "
+      "keeps for when its device fails (default 20; 0: as often as their cost allows)" },
     { "QUERN_TIMING=1", "print one line per stage on stderr" },
     { "QUERN_STATS=1", "print tables of memory pools and buckets at the end" },
     { "QUERN_DUMP", "folder to which every compiled kernel text is written" },
     { "QUERN_FAULT", "faults to inject, for tests" },
+    { "QUERN_CHECK_RANGES=1",
+      "run every kernel on the CPU and stop at an access outside of a buffer" },
     { "QUERN_OPENCL_SUBDEVICES", "parts to cut the first OpenCL device into, for tests" },
     { 0 }
 };

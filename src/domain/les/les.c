@@ -4,9 +4,9 @@
  * read the flow are made on first use.
  */
 #include "domain/les/flow/sim.h"
+#include "util/list.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MANY = 16 };
 
@@ -22,11 +22,10 @@ struct qn_les {
 
 qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err)
 {
-    qn_les *les = calloc(1, sizeof *les);
+    qn_les *les = NULL;
     qn_status st = QN_OK;
 
-    if (!les)
-        return qn_fail(err, QN_ERR_NOMEM, "les: no memory for a flow");
+    QN_TRY(QN_NEW(les, 1, "a flow", err));
     les->ctx = ctx;
     QN_TRY(qn_les_options_take(options, &les->config, err));
     QN_TRY(qn_les_sim_new(ctx, &les->config, &les->sim, err));
@@ -180,10 +179,8 @@ qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err)
     QN_TRY(qn_graph_run(les->row_graph, err));
     QN_TRY(qn_les_sim_read_log(les->sim, &rows, &n, err));
     QN_TRY(qn_les_sim_progress(les->sim, &now, err));
-    if (n < 1) {
-        st = qn_fail(err, QN_ERR_FAILED, "the log of the flow is empty");
-        goto out;
-    }
+    if (n < 1)
+        QN_FAIL(err, QN_ERR_FAILED, "the log of the flow is empty");
     *out = (qn_les_state){ .step = now.step,
                            .time = now.time,
                            .dt = now.dt,

@@ -5,6 +5,7 @@
 #include "util/file.h"
 #include "util/json.h"
 #include "util/npy.h"
+#include "util/str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,10 +49,8 @@ static qn_status compare_npy(couple *c, qn_err *err)
 
     QN_TRY(qn_npy_read(c->a, &a, err));
     QN_TRY(qn_npy_read(c->b, &b, err));
-    if (a.n_dims != b.n_dims || memcmp(a.dims, b.dims, (size_t)a.n_dims * sizeof *a.dims)) {
-        st = qn_fail(err, QN_ERR_MISMATCH, "%s and %s have different shapes", c->a, c->b);
-        goto out;
-    }
+    if (a.n_dims != b.n_dims || memcmp(a.dims, b.dims, (size_t)a.n_dims * sizeof *a.dims))
+        QN_FAIL(err, QN_ERR_MISMATCH, "%s and %s have different shapes", c->a, c->b);
     for (qn_i64 i = 0; i < qn_npy_elems(&a); i++)
         add_values(c, qn_npy_at(&a, i), qn_npy_at(&b, i));
 out:
@@ -62,16 +61,15 @@ out:
 
 static qn_status compare_rasters(couple *c, qn_err *err)
 {
-    const qn_sw_read_options any = { .crs = QN_SW_CRS_ANY };
+    /* tmrt_night_mean.tif of a day has no value. */
+    const qn_sw_read_options any = { .crs = QN_SW_CRS_ANY, .may_be_empty = 1 };
     qn_sw_raster a = { 0 }, b = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_raster_read(c->a, &any, &a, err));
     QN_TRY(qn_sw_raster_read(c->b, &any, &b, err));
-    if (a.place.rows != b.place.rows || a.place.cols != b.place.cols) {
-        st = qn_fail(err, QN_ERR_MISMATCH, "%s and %s have different shapes", c->a, c->b);
-        goto out;
-    }
+    if (a.place.rows != b.place.rows || a.place.cols != b.place.cols)
+        QN_FAIL(err, QN_ERR_MISMATCH, "%s and %s have different shapes", c->a, c->b);
     for (size_t i = 0; i < qn_sw_elems(&a.place); i++)
         add_values(c, (double)a.data[i], (double)b.data[i]);
 out:
@@ -112,8 +110,8 @@ static qn_status compare_texts(couple *c, qn_err *err)
     size_t a_bytes, b_bytes, line = 1;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_file_read(c->a, &a, &a_bytes, err));
-    QN_TRY(qn_file_read(c->b, &b, &b_bytes, err));
+    QN_TRY(qn_file_read_most(c->a, QN_MOST_REPORT, &a, &a_bytes, err));
+    QN_TRY(qn_file_read_most(c->b, QN_MOST_REPORT, &b, &b_bytes, err));
     for (p = a, q = b;; line += *p == '\n', p++, q++) {
         const size_t n = next_word(&p), m = next_word(&q);
         double x, y;
@@ -123,10 +121,9 @@ static qn_status compare_texts(couple *c, qn_err *err)
         if (n && m && read_number(p, n, &x) && read_number(q, m, &y)) {
             add_values(c, x, y);
         } else if (n != m || memcmp(p, q, n) != 0) {
-            st = qn_fail(err, QN_ERR_MISMATCH, "%s:%zu: '%.*s' here is '%.*s' in %s", c->a, line,
-                         (int)(n < 40 ? n : 40), n && *p != '\n' ? p : "", (int)(m < 40 ? m : 40),
-                         m && *q != '\n' ? q : "", c->b);
-            goto out;
+            QN_FAIL(err, QN_ERR_MISMATCH, "%s:%zu: '%.*s' here is '%.*s' in %s", c->a, line,
+                    (int)(n < 40 ? n : 40), n && *p != '\n' ? p : "", (int)(m < 40 ? m : 40),
+                    m && *q != '\n' ? q : "", c->b);
         } else if (*p != '\n') {
             c->sum->n_values++;
             c->sum->n_equal++;
@@ -202,14 +199,12 @@ static qn_status same_names(const char *a, const qn_folder *in_a, const char *b,
 
 static qn_status compare_file(const char *a, const char *b, couple *c, qn_err *err)
 {
-    qn_status st;
+    qn_status st = QN_OK;
 
-    if (asprintf(&c->a, "%s/%s", a, c->name) < 0)
-        c->a = NULL;
-    if (asprintf(&c->b, "%s/%s", b, c->name) < 0)
-        c->b = NULL;
-    st = c->a && c->b ? kinds[kind_of(c->name)].compare(c, err)
-                      : qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", c->name);
+    QN_TRY(qn_text_new(&c->a, err, "%s/%s", a, c->name));
+    QN_TRY(qn_text_new(&c->b, err, "%s/%s", b, c->name));
+    QN_TRY(kinds[kind_of(c->name)].compare(c, err));
+out:
     free(c->a);
     free(c->b);
     return st;

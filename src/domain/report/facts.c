@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
+const char *qn_rp_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -15,7 +15,7 @@ static const char *base_name(const char *path)
 static int has_file(const qn_rp_run *run, const char *name)
 {
     for (size_t i = 0; i < run->files.n; i++)
-        if (!strcmp(base_name(run->files.files[i]), name))
+        if (!strcmp(qn_rp_base_name(run->files.files[i]), name))
             return 1;
     return 0;
 }
@@ -24,7 +24,7 @@ const char *qn_rp_command(const qn_rp_run *run)
 {
     const char *command = json_string_value(json_object_get(run->metrics, "command"));
 
-    return command && *command ? command : base_name(run->folder);
+    return command && *command ? command : qn_rp_base_name(run->folder);
 }
 
 const char *qn_rp_tool(const qn_rp_run *run, char *out, size_t size)

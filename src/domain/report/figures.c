@@ -1,5 +1,5 @@
 /* figures.c - pictures and charts of a run, from its PNG files and the data of its figures. */
-#include "section.h"
+#include "domain/report/section.h"
 
 #include "domain/arc/show/figure.h"
 #include "util/file.h"
@@ -12,14 +12,13 @@
 qn_status qn_rp_add_picture(qn_page *page, const qn_rp_run *run, const char *file,
                             const char *caption, qn_err *err)
 {
-    char *path = qn_rp_path(run, file), *png = NULL;
+    char *path = NULL, *png = NULL;
     size_t bytes = 0;
     int width, height;
     qn_status st = QN_OK;
 
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", run->folder);
-    QN_TRY(qn_file_read(path, &png, &bytes, err));
+    QN_TRY(qn_rp_path(run, file, &path, err));
+    QN_TRY(qn_file_read_most(path, QN_MOST_REPORT, &png, &bytes, err));
     QN_TRY(qn_png_check(path, png, bytes, &width, &height, err));
     qn_page_picture(page, caption, png, bytes, width);
 out:
@@ -38,7 +37,7 @@ typedef struct painter {
     int in_row;
 } painter;
 
-/* Narrow figures stand side by side, wide ones alone. */
+/* Narrow figures are put side by side, wide ones alone. */
 static void set_row(painter *p, int in_row)
 {
     if (in_row == p->in_row)
@@ -110,8 +109,7 @@ qn_status qn_rp_add_figures(qn_page *page, const qn_rp_run *run, const qn_rp_kin
     for (size_t i = 0; i < run->files.n && p.room; i++) {
         if (!qn_figures_is_file(run->files.files[i]))
             continue;
-        if (!(path = qn_rp_path(run, run->files.files[i])))
-            return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", run->folder);
+        QN_TRY(qn_rp_path(run, run->files.files[i], &path, err));
         p.path = path;
         st = draw_file(&p, err);
         free(path);

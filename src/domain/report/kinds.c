@@ -1,5 +1,5 @@
 /* kinds.c - the tools, and which of their pictures are worth showing. */
-#include "kinds.h"
+#include "domain/report/section.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -82,26 +82,19 @@ const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run)
 
 /* Pictures. */
 
-static const char *name_of(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-
-    return slash ? slash + 1 : file;
-}
-
 static int is_svf(const char *file)
 {
-    return !strcmp(name_of(file), "svf.png");
+    return !strcmp(qn_rp_base_name(file), "svf.png");
 }
 
 static int is_map(const char *file)
 {
-    return !strncmp(name_of(file), "tmrt_", 5);
+    return !strncmp(qn_rp_base_name(file), "tmrt_", 5);
 }
 
 static int is_frame(const char *file)
 {
-    return strstr(name_of(file), "_frame_") != NULL;
+    return strstr(qn_rp_base_name(file), "_frame_") != NULL;
 }
 
 static int is_any(const char *file)
@@ -179,7 +172,7 @@ static int caption_frame(const qn_rp_run *run, const char *name, char *out, size
 void qn_rp_caption(const qn_rp_run *run, const qn_rp_kind *kind, const char *file, char *out,
                    size_t size)
 {
-    const char *name = name_of(file);
+    const char *name = qn_rp_base_name(file);
 
     if (is_svf(file)) {
         snprintf(out, size, "Sky view: 1 is open sky, 0 is none");

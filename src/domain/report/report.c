@@ -1,8 +1,9 @@
 /* report.c - the whole page, and the runs it is about. */
 #include "report.h"
 
-#include "section.h"
+#include "domain/report/section.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,12 @@
 
 static qn_status add_run(const char *folder, qn_rp_runs *runs, qn_err *err)
 {
-    qn_rp_run *list;
     qn_status st = QN_OK;
 
     if (runs->n == QN_RP_MAX_RUNS)
         return qn_fail(err, QN_ERR_LIMIT, "%s: over %d runs for one page", folder, QN_RP_MAX_RUNS);
-    if (!(list = realloc(runs->list, (runs->n + 1) * sizeof *list)))
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a run", folder);
-    runs->list = list;
-    QN_TRY(qn_rp_run_read(folder, &list[runs->n], err));
+    QN_TRY(QN_GROW(runs->list, runs->n, &runs->room, "runs", err));
+    QN_TRY(qn_rp_run_read(folder, &runs->list[runs->n], err));
     runs->n++;
 out:
     return st;
@@ -44,8 +42,7 @@ static qn_status add_nest(const char *folder, const qn_folder *files, qn_rp_runs
 
         if (i && !strncmp(files->files[i - 1], files->files[i], len + 1))
             continue;
-        if (asprintf(&path, "%s/%.*s", folder, (int)len, files->files[i]) < 0)
-            return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
+        QN_TRY(qn_text_new(&path, err, "%s/%.*s", folder, (int)len, files->files[i]));
         st = add_run(path, runs, err);
         free(path);
         QN_TRY(st);

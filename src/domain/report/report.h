@@ -1,4 +1,5 @@
-/* report.h - one page for any number of runs: a summary, a section per run, the counters of the engine.
+/* report.h - one page for any number of runs: a summary, a section per run, the counters of the
+ * engine.
  *
  * The page needs no script and no network: pictures and charts are part of it.
  */
@@ -13,7 +14,7 @@ enum { QN_RP_MAX_RUNS = 64 };
 /* Zero-initialised is empty. */
 typedef struct qn_rp_runs {
     qn_rp_run *list;
-    size_t n;
+    size_t n, room;
 } qn_rp_runs;
 
 /* Reads each folder; one that contains only folders is expanded into them. */

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "util/file.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +10,9 @@
 
 enum { MAX_JSON_BYTES = 64 << 20 };
 
-char *qn_rp_path(const qn_rp_run *run, const char *file)
+qn_status qn_rp_path(const qn_rp_run *run, const char *file, char **out, qn_err *err)
 {
-    char *path = NULL;
-
-    return asprintf(&path, "%s/%s", run->folder, file) < 0 ? NULL : path;
+    return qn_text_new(out, err, "%s/%s", run->folder, file);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -30,29 +29,25 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Comparisons. */
-
 static qn_status add_checks(qn_rp_run *run, const json_t *json, qn_err *err)
 {
     const json_t *list = json_object_get(json, "checks");
     const size_t n = json_array_size(list);
-    qn_rp_check *checks = realloc(run->checks, (run->n_checks + n + 1) * sizeof *checks);
+    const qn_status st = QN_ROOM(run->checks, run->n_checks + n, &run->room_checks, "checks", err);
 
-    if (!checks)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu checks", run->folder, n);
-    run->checks = checks;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; st == QN_OK && i < n; i++) {
         const json_t *c = json_array_get(list, i);
 
-        checks[run->n_checks++] = (qn_rp_check){ .what = text_of(c, "what"),
-                                                 .against = text_of(c, "against"),
-                                                 .n_values = number_of(c, "values"),
-                                                 .n_equal = number_of(c, "equal"),
-                                                 .error = number_of(c, "error"),
-                                                 .limit = number_of(c, "limit"),
-                                                 .is_ok = json_is_true(json_object_get(c, "ok")) };
+        run->checks[run->n_checks++] =
+            (qn_rp_check){ .what = text_of(c, "what"),
+                           .against = text_of(c, "against"),
+                           .n_values = number_of(c, "values"),
+                           .n_equal = number_of(c, "equal"),
+                           .error = number_of(c, "error"),
+                           .limit = number_of(c, "limit"),
+                           .is_ok = json_is_true(json_object_get(c, "ok")) };
     }
-    return QN_OK;
+    return st;
 }
 
 /* Files. */
@@ -66,7 +61,7 @@ static int is_metrics(const json_t *json)
 static qn_status sort_in(qn_rp_run *run, const char *file, json_t *json, qn_err *err)
 {
     const int is_main = !strcmp(file, "metrics.json");
-    json_t **others;
+    qn_status st;
 
     if (is_metrics(json) && (is_main || !run->metrics)) {
         json_t *before = run->metrics;
@@ -81,29 +76,29 @@ static qn_status sort_in(qn_rp_run *run, const char *file, json_t *json, qn_err 
         json_decref(json);
         return QN_OK;
     }
-    if (!(others = realloc(run->others, (run->n_others + 1) * sizeof *others))) {
+    st = QN_GROW(run->others, run->n_others, &run->room_others, "files of a run", err);
+    if (st == QN_OK)
+        run->others[run->n_others++] = json;
+    else
         json_decref(json);
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %s", run->folder, file);
-    }
-    run->others = others;
-    others[run->n_others++] = json;
-    return QN_OK;
+    return st;
 }
 
 static qn_status read_json(qn_rp_run *run, const char *file, qn_err *err)
 {
-    char *path = qn_rp_path(run, file);
-    char *text = NULL;
+    char *path = NULL, *text = NULL;
     json_t *json = NULL;
     size_t bytes = 0;
     qn_status st = QN_OK;
 
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", run->folder);
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
+    QN_TRY(qn_rp_path(run, file, &path, err));
+    st = qn_file_read_most(path, MAX_JSON_BYTES, &text, &bytes, err);
     /* Lists are data of other tools; so are very large objects. */
-    if (bytes > MAX_JSON_BYTES || text[strspn(text, " \t\r\n")] == '[')
+    if (st == QN_ERR_LIMIT || (st == QN_OK && text[strspn(text, " \t\r\n")] == '[')) {
+        st = QN_OK;
         goto out;
+    }
+    QN_TRY(st);
     QN_TRY(qn_json_read(path, &json, err));
     QN_TRY(sort_in(run, file, json, err));
 out:
@@ -148,8 +143,7 @@ qn_status qn_rp_run_read(const char *folder, qn_rp_run *out, qn_err *err)
     *out = (qn_rp_run){ 0 };
     while (n > 1 && folder[n - 1] == '/')
         n--;
-    if (!(out->folder = strndup(folder, n)))
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
+    QN_TRY(qn_text_new(&out->folder, err, "%.*s", (int)n, folder));
     QN_TRY(qn_folder_list(out->folder, &out->files, err));
     QN_TRY(read_files(out, err));
     if (out->metrics)

@@ -26,9 +26,9 @@ typedef struct qn_rp_run {
     json_t *metrics; /* of the run itself; NULL: it left none */
     json_t *extra;   /* the result of a fit, or NULL */
     json_t **others; /* every other JSON with checks or metrics */
-    size_t n_others;
+    size_t n_others, room_others;
     qn_rp_check *checks;
-    size_t n_checks;
+    size_t n_checks, room_checks;
 } qn_rp_run;
 
 /* Reads the folder. One without anything to report is QN_ERR_INPUT, and so are JSON and PNG files
@@ -36,10 +36,13 @@ typedef struct qn_rp_run {
 qn_status qn_rp_run_read(const char *folder, qn_rp_run *out, qn_err *err);
 void qn_rp_run_free(qn_rp_run *run);
 
-/* The path of a file of the run; the caller frees it. NULL without memory. */
-char *qn_rp_path(const qn_rp_run *run, const char *file);
+/* The path of a file of the run; the caller frees it. */
+qn_status qn_rp_path(const qn_rp_run *run, const char *file, char **out, qn_err *err);
 
 /* Facts of the run (facts.c). */
+
+/* The name of a file without its folders. */
+const char *qn_rp_base_name(const char *path);
 
 /* "solweig run"; the folder's name when it left no metrics. */
 const char *qn_rp_command(const qn_rp_run *run);

@@ -1,5 +1,5 @@
 /* section.c - the section of one run. */
-#include "section.h"
+#include "domain/report/section.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,6 @@ static void add_commands(qn_page *page, const qn_rp_run *run)
         n = 1;
     qn_page_command(page, lines, n);
 }
-
-/* Pictures. */
 
 static qn_status add_pictures(qn_page *page, const qn_rp_run *run, const qn_rp_kind *kind,
                               qn_err *err)

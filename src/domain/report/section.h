@@ -2,9 +2,31 @@
 #ifndef QN_DOMAIN_REPORT_SECTION_H
 #define QN_DOMAIN_REPORT_SECTION_H
 
-#include "kinds.h"
-#include "run.h"
+#include "domain/report/run.h"
 #include "util/page/chart.h"
+
+/* How runs of each tool are shown: title, explanation, number of pictures. */
+
+enum { QN_RP_MAX_PICTURES = 8 };
+
+typedef struct qn_rp_kind {
+    const char *tool;  /* first word of its command; "" stands for all others */
+    const char *title; /* of the section */
+    const char *sees;  /* explains the pictures, in a sentence or two */
+    size_t max_pictures, max_figures;
+    int least_px;     /* width that a picture needs beside others */
+    int has_headings; /* its charts need the headings above them */
+} qn_rp_kind;
+
+const qn_rp_kind *qn_rp_kind_of(const qn_rp_run *run);
+
+/* Chooses at most kind->max_pictures of the run's PNG files, as positions in run->files. */
+size_t qn_rp_pictures(const qn_rp_run *run, const qn_rp_kind *kind,
+                      size_t picks[QN_RP_MAX_PICTURES]);
+
+/* The caption of one of them. */
+void qn_rp_caption(const qn_rp_run *run, const qn_rp_kind *kind, const char *file, char *out,
+                   size_t size);
 
 /* The section of run number `i`: words, commands, pictures, charts, comparisons. */
 qn_status qn_rp_add_section(qn_page *page, const qn_rp_run *runs, size_t n, size_t i, qn_err *err);

@@ -1,5 +1,5 @@
 /* telemetry.c - what the engine counted, over all runs. */
-#include "section.h"
+#include "domain/report/section.h"
 
 #include "util/file.h"
 
@@ -26,22 +26,21 @@ static double n_fallbacks(const qn_rp_run *run)
 static void add_row(qn_table *table, const qn_rp_run *run)
 {
     const double hits = qn_rp_metric(run, "pool_hits"), misses = qn_rp_metric(run, "pool_misses");
-    char text[32];
+    char up[32], down[32], peak[32];
 
     qn_table_add(table, qn_rp_command(run));
-    qn_table_addf(table, "%.0f", qn_rp_metric(run, "gpu_ops"));
-    qn_table_addf(table, "%.0f", qn_rp_metric(run, "cpu_ops"));
-    qn_table_addf(table, "%.0f", n_fallbacks(run));
-    qn_table_add(table, bytes_text(qn_rp_metric(run, "h2d_bytes"), text, sizeof text));
-    qn_table_add(table, bytes_text(qn_rp_metric(run, "d2h_bytes"), text, sizeof text));
-    qn_table_addf(table, "%.0f", qn_rp_metric(run, "transfers_elided"));
+    qn_table_addf(table, "%.0f\t%.0f\t%.0f\t%s\t%s\t%.0f", qn_rp_metric(run, "gpu_ops"),
+                  qn_rp_metric(run, "cpu_ops"), n_fallbacks(run),
+                  bytes_text(qn_rp_metric(run, "h2d_bytes"), up, sizeof up),
+                  bytes_text(qn_rp_metric(run, "d2h_bytes"), down, sizeof down),
+                  qn_rp_metric(run, "transfers_elided"));
     if (hits + misses > 0)
         qn_table_addf(table, "%.0f %%", 100 * hits / (hits + misses));
     else
         qn_table_add(table, "-");
-    qn_table_add(table, bytes_text(qn_rp_metric(run, "gpu_memory_peak_bytes"), text, sizeof text));
-    qn_table_addf(table, "%.0f", qn_rp_metric(run, "kernel_compiles"));
-    qn_table_addf(table, "%.0f", qn_rp_metric(run, "graph_replays"));
+    qn_table_addf(table, "%s\t%.0f\t%.0f",
+                  bytes_text(qn_rp_metric(run, "gpu_memory_peak_bytes"), peak, sizeof peak),
+                  qn_rp_metric(run, "kernel_compiles"), qn_rp_metric(run, "graph_replays"));
 }
 
 static void add_counts(qn_page *page, const qn_rp_run *runs, size_t n)
@@ -105,7 +104,7 @@ static void add_map_table(qn_page *page, char *text)
     char *cells[MAX_CELLS], *next = NULL, note[80];
     size_t n = 0;
 
-    /* Arrays come first; behind "## Transfers" stand tables of other things. */
+    /* Arrays come first; after "## Transfers" come tables of other things. */
     for (char *line = strtok_r(text, "\n", &next); line && strncmp(line, "##", 2);
          line = strtok_r(NULL, "\n", &next)) {
         if (*line != '|' || line[1] == '-' || !strncmp(line, "| buffer", 8))
@@ -125,13 +124,12 @@ static void add_map_table(qn_page *page, char *text)
 static qn_status add_map(qn_page *page, const qn_rp_run *run, const char *file, qn_err *err)
 {
     static const char begin[] = "# Memory map of ";
-    char *path = qn_rp_path(run, file), *text = NULL, summary[200];
+    char *path = NULL, *text = NULL, summary[200];
     size_t bytes = 0;
     qn_status st = QN_OK;
 
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", run->folder);
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
+    QN_TRY(qn_rp_path(run, file, &path, err));
+    QN_TRY(qn_file_read_most(path, QN_MOST_REPORT, &text, &bytes, err));
     if (strncmp(text, begin, sizeof begin - 1) != 0)
         goto out;
     snprintf(summary, sizeof summary, "Memory map: where the arrays of %.*s lived",

@@ -1,7 +1,8 @@
 /* batch.c - reads batches, writes results. */
 #include "batch.h"
 
-#include "task.h"
+#include "domain/tasks/task.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +54,10 @@ qn_status qn_batch_read(const char *path, const qn_tasks_options *options, qn_ba
 
     QN_TRY(qn_csv_read(path, &batch.csv, err));
     QN_TRY(find_columns(&batch.csv, &at, err));
-    if (!batch.csv.n_rows || batch.csv.n_rows > QN_MAX_TASKS) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %zu tasks; a batch has 1 to %d", path,
-                     batch.csv.n_rows, QN_MAX_TASKS);
-        goto out;
-    }
-    if (!(batch.tasks = calloc(batch.csv.n_rows, sizeof *batch.tasks))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: out of host memory", path);
-        goto out;
-    }
+    if (!batch.csv.n_rows || batch.csv.n_rows > QN_MAX_TASKS)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %zu tasks; a batch has 1 to %d", path, batch.csv.n_rows,
+                QN_MAX_TASKS);
+    QN_TRY(QN_NEW(batch.tasks, batch.csv.n_rows, "a batch of tasks", err));
     for (size_t row = 0; row < batch.csv.n_rows; row++)
         QN_TRY(read_task(&batch.csv, row, &at, options, &batch.tasks[row], err));
     batch.n = (int)batch.csv.n_rows;

@@ -1,5 +1,5 @@
 /* check.c - results against the plain computation of their op. */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * the engine can copy one part while another computes. Cuts fall between tasks; only a task that
  * is larger than a part is cut itself, where its op allows it.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 #include "util/list.h"
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* More parts than this overlap no better, however large a group is. A device that shares a batch
- * needs a part to copy while it computes another; a task is cut for that only if each piece is worth
- * a launch. */
+ * needs a part to copy while it computes another; a task is cut for that only if each piece is
+ * worth a launch. */
 enum { MAX_PARTS = 64, SHARE_PARTS = 2, SHARE_CUT = 32768 };
 
 /* Sorting. */
@@ -81,11 +81,10 @@ typedef struct {
 
 static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_err *err)
 {
-    qn_task_part *grown = qn_grown(c->parts, (size_t)c->n, &c->cap, sizeof *grown);
+    const qn_status st = QN_GROW(c->parts, c->n, &c->cap, "parts of a batch", err);
 
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
-    c->parts = grown;
+    if (st != QN_OK)
+        return st;
     c->parts[c->n++] = (qn_task_part){ .op = spec->op, .arg = spec->arg, .first = position };
     return QN_OK;
 }
@@ -175,15 +174,10 @@ out:
 qn_status qn_group_cut(const qn_task_spec *specs, int n, qn_i64 chunk_elems, int is_padded,
                        int n_shares, qn_task_part **parts, int *n_parts, int **slots, qn_err *err)
 {
-    cutter c = { .slots = calloc((size_t)n, sizeof *c.slots),
-                 .chunk_elems = chunk_elems,
-                 .is_padded = is_padded };
+    cutter c = { .chunk_elems = chunk_elems, .is_padded = is_padded };
     qn_status st = QN_OK;
 
-    if (!c.slots) {
-        st = qn_fail(err, QN_ERR_NOMEM, "parts of a batch: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(c.slots, n, "parts of a batch", err));
     for (int k = 0; k < n && n_shares > 1; k++)
         c.share_cost += specs[k].op->cost(&specs[k]) / (n_shares * SHARE_PARTS);
     for (int first = 0, end; first < n; first = end) {

@@ -4,13 +4,12 @@
  * fast as a large one. hash_trees.c gets the leaves. Several devices share rounds of batches
  * instead: a round stays in memory until it is done, so that another device can take over.
  */
-#include "hash_files.h"
-
-#include "hash_trees.h"
+#include "domain/tasks/hash_files.h"
 
 #include "engine/engine.h"
 #include "kernel/sha256.gen.h"
 #include "kernel/types.h"
+#include "util/list.h"
 
 #include <quern/pipe.h>
 
@@ -116,11 +115,13 @@ static qn_i64 words_of(const hasher *h)
 
 static qn_status make_slots(hasher *h, int n, qn_err *err)
 {
-    h->table = calloc((size_t)h->capacity + 1, sizeof *h->table);
-    if (!h->table || !(h->slots = calloc((size_t)n, sizeof *h->slots)))
-        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(h->table, h->capacity + 1, "chunks of files", err));
+    QN_TRY(QN_NEW(h->slots, n, "chunks of files", err));
     h->n_slots = n;
-    return QN_OK;
+out:
+    return st;
 }
 
 static void free_slots(hasher *h)
@@ -145,10 +146,8 @@ static qn_status make_arrays(const hasher *h, slot_state *s, qn_err *err)
     const size_t n = (size_t)h->capacity;
     qn_status st = QN_OK;
 
-    s->table = calloc(n + 1, sizeof *s->table);
-    s->file = calloc(n, sizeof *s->file);
-    if (!s->table || !s->file)
-        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
+    QN_TRY(QN_NEW(s->table, n + 1, "chunks of files", err));
+    QN_TRY(QN_NEW(s->file, n, "chunks of files", err));
     QN_TRY(qn_buf_new(h->ctx, "hash.data", (size_t)words_of(h) * sizeof(u32), &s->data, err));
     QN_TRY(qn_buf_new(h->ctx, "hash.start", (n + 1) * sizeof(i64), &s->start, err));
     QN_TRY(qn_buf_new(h->ctx, "hash.leaf", n * DIGEST, &s->hash, err));
@@ -317,19 +316,6 @@ out:
     return st;
 }
 
-/* Leaves must come in order, so they wait for the end of the round. */
-static qn_status share_deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count,
-                               qn_err *err)
-{
-    (void)user;
-    (void)device;
-    (void)slot;
-    (void)first;
-    (void)count;
-    (void)err;
-    return QN_OK;
-}
-
 static double share_tasks(void *user, qn_i64 first, qn_i64 count)
 {
     const hasher *h = user;
@@ -352,10 +338,10 @@ out:
 
 static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *options, qn_err *err)
 {
+    /* Leaves must come in order: nothing is delivered before the end of the round. */
     const qn_split_work work = { .user = h,
                                  .chunk_items = 1,
                                  .prepare = share_prepare,
-                                 .deliver = share_deliver,
                                  .graph = share_graph,
                                  .tasks = share_tasks };
     const int n = n_shares * (options->depth ? options->depth : QN_SPLIT_DEPTH);

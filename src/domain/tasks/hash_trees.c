@@ -5,7 +5,7 @@
  * complete by either rule, because their number of leaves is a power of two; only the last one may
  * be incomplete and is raised to their level.
  */
-#include "hash_trees.h"
+#include "domain/tasks/hash_files.h"
 
 #include "trees.h"
 
@@ -18,7 +18,7 @@
 enum { NODE = QN_MERKLE_NODE, FOLD_LEAVES = 1 << 20, MAX_WAITING = 4096 };
 
 typedef struct {
-    uint8_t *data;
+    uint8_t (*nodes)[NODE];
     qn_i64 n;
     size_t cap;
 } node_list;
@@ -47,13 +47,11 @@ struct qn_hash_trees {
 
 static qn_status push(node_list *list, const uint8_t *node, qn_err *err)
 {
-    uint8_t *grown = qn_grown(list->data, (size_t)list->n, &list->cap, NODE);
+    const qn_status st = QN_GROW(list->nodes, list->n, &list->cap, "nodes of trees", err);
 
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory (%lld nodes)",
-                       (long long)list->n + 1);
-    list->data = grown;
-    memcpy(list->data + list->n++ * NODE, node, NODE);
+    if (st != QN_OK)
+        return st;
+    memcpy(list->nodes[list->n++], node, NODE);
     return QN_OK;
 }
 
@@ -61,10 +59,11 @@ qn_status qn_hash_trees_new(qn_ctx *ctx, qn_merkle_rule rule, qn_i64 fold_leaves
                             const char *const *paths, qn_hash_fn fn, void *user,
                             qn_hash_trees **out, qn_err *err)
 {
-    qn_hash_trees *trees = calloc(1, sizeof *trees);
+    qn_hash_trees *trees;
+    const qn_status st = QN_NEW(trees, 1, "trees", err);
 
-    if (!trees)
-        return qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
+    if (st != QN_OK)
+        return st;
     *trees = (qn_hash_trees){ .ctx = ctx,
                               .rule = rule,
                               .paths = paths,
@@ -81,9 +80,9 @@ void qn_hash_trees_free(qn_hash_trees *trees)
     if (!trees)
         return;
     for (int i = 0; i < trees->n_waiting; i++)
-        free(trees->waiting[i].tops.data);
-    free(trees->current.tops.data);
-    free(trees->leaves.data);
+        free(trees->waiting[i].tops.nodes);
+    free(trees->current.tops.nodes);
+    free(trees->leaves.nodes);
     qn_merkle_free(trees->folder);
     free(trees);
 }
@@ -101,7 +100,7 @@ static qn_status fold_current(qn_hash_trees *trees, qn_err *err)
     if (!trees->folder)
         QN_TRY(qn_merkle_new(trees->ctx, trees->rule, from, 1, &trees->folder, err));
     QN_TRY(qn_merkle_leaves(trees->folder, &leaves, err));
-    memcpy(leaves, trees->leaves.data + trees->ended * NODE, (size_t)trees->fold * NODE);
+    memcpy(leaves, trees->leaves.nodes + trees->ended, (size_t)trees->fold * NODE);
     QN_TRY(qn_merkle_run(trees->folder, err));
     QN_TRY(qn_merkle_root(trees->folder, 0, top, err));
     QN_TRY(push(&trees->current.tops, top, err));
@@ -125,16 +124,13 @@ static void raise(const qn_hash_trees *trees, qn_i64 leaves, uint8_t *node)
  * are left out. */
 static qn_status make_roots(qn_hash_trees *trees, uint8_t (*roots)[NODE], qn_err *err)
 {
-    qn_i64 *from = calloc((size_t)trees->n_waiting + 1, sizeof *from);
+    qn_i64 *from = NULL;
     qn_merkle *merkle = NULL;
     void *leaves;
     qn_status st = QN_OK;
     int n = 0;
 
-    if (!from) {
-        st = qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(from, (size_t)trees->n_waiting + 1, "roots of trees", err));
     for (int i = 0; i < trees->n_waiting; i++)
         if (trees->waiting[i].leaves) {
             from[n + 1] = from[n] + trees->waiting[i].leaves;
@@ -144,7 +140,7 @@ static qn_status make_roots(qn_hash_trees *trees, uint8_t (*roots)[NODE], qn_err
         goto out;
     QN_TRY(qn_merkle_new(trees->ctx, trees->rule, from, n, &merkle, err));
     QN_TRY(qn_merkle_leaves(merkle, &leaves, err));
-    memcpy(leaves, trees->leaves.data, (size_t)trees->ended * NODE);
+    memcpy(leaves, trees->leaves.nodes, (size_t)trees->ended * NODE);
     QN_TRY(qn_merkle_run(merkle, err));
     for (int i = 0; i < n; i++)
         QN_TRY(qn_merkle_root(merkle, i, roots[i], err));
@@ -164,32 +160,29 @@ static qn_status report_root(qn_hash_trees *trees, waiting_file *w, uint8_t *roo
         raise(trees, w->leaves, root);
         QN_TRY(push(&w->tops, root, err));
     }
-    qn_tree_climb(trees->rule, w->tops.data, w->tops.n);
-    QN_TRY(trees->fn(trees->user, trees->paths[w->file], w->tops.data, err));
+    qn_tree_climb(trees->rule, w->tops.nodes[0], w->tops.n);
+    QN_TRY(trees->fn(trees->user, trees->paths[w->file], w->tops.nodes[0], err));
 out:
     return st;
 }
 
 static qn_status flush(qn_hash_trees *trees, qn_err *err)
 {
-    uint8_t(*roots)[NODE] = calloc((size_t)trees->n_waiting + 1, sizeof *roots);
+    uint8_t(*roots)[NODE] = NULL;
     const qn_i64 left = trees->leaves.n - trees->ended;
     qn_status st = QN_OK;
     int n = 0;
 
-    if (!roots) {
-        st = qn_fail(err, QN_ERR_NOMEM, "hash: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(roots, trees->n_waiting + 1, "roots of trees", err));
     QN_TRY(make_roots(trees, roots, err));
     for (int i = 0; i < trees->n_waiting; i++) {
         QN_TRY(report_root(trees, &trees->waiting[i], roots[n], err));
         n += trees->waiting[i].leaves > 0;
     }
     for (int i = 0; i < trees->n_waiting; i++)
-        free(trees->waiting[i].tops.data);
+        free(trees->waiting[i].tops.nodes);
     trees->n_waiting = 0;
-    memmove(trees->leaves.data, trees->leaves.data + trees->ended * NODE, (size_t)left * NODE);
+    memmove(trees->leaves.nodes, trees->leaves.nodes + trees->ended, (size_t)left * NODE);
     trees->leaves.n = left;
     trees->ended = 0;
 out:

@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "trees.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,10 @@ struct qn_merkle {
 qn_status qn_merkle_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
                         qn_merkle **out, qn_err *err)
 {
-    qn_merkle *merkle = calloc(1, sizeof *merkle);
+    qn_merkle *merkle = NULL;
     qn_status st = QN_OK;
 
-    if (!merkle)
-        return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
+    QN_TRY(QN_NEW(merkle, 1, "trees", err));
     QN_TRY(qn_trees_new(ctx, rule, from, n_trees, &merkle->trees, err));
     QN_TRY(qn_graph_new(ctx, "merkle", &merkle->graph, err));
     QN_TRY(qn_trees_build(merkle->trees, merkle->graph, "merkle", err));

@@ -1,7 +1,8 @@
 /* op_matmul.c - products of square matrices; those of one side share a launch. */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "kernel/matmul.gen.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,16 +65,13 @@ static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n_elems
                            qn_err *err)
 {
     const qn_i64 n = spec->n;
-    const size_t bytes = (size_t)(n * n) * sizeof(float);
-    float *a = malloc(bytes), *b = malloc(bytes), *c = want;
+    float *a = NULL, *b = NULL, *c = want;
     qn_status st = QN_OK;
 
     (void)from;
     (void)n_elems;
-    if (!a || !b) {
-        st = qn_fail(err, QN_ERR_NOMEM, "check of side %lld: out of host memory", (long long)n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(a, n * n, "a check of a product", err));
+    QN_TRY(QN_NEW(b, n * n, "a check of a product", err));
     qn_task_random(a, spec->seed, 0, n * n);
     qn_task_random(b, spec->seed + 1, 0, n * n);
 #pragma omp parallel for if (n * n > QN_TASK_ALONE / 8)

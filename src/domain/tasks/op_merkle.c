@@ -1,8 +1,9 @@
 /* op_merkle.c - the op merkle: one root per task. Trees of one part share their launches. */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
 #include "trees.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,7 @@ static qn_status build(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 
     if (part->trees)
         return qn_trees_build(part->trees, plan->graph, "merkle", err);
-    if (!(from = calloc((size_t)part->n_tasks + 1, sizeof *from)))
-        return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
+    QN_TRY(QN_NEW(from, (size_t)part->n_tasks + 1, "trees", err));
     for (int k = 0; k < part->n_tasks; k++)
         from[k + 1] = from[k] + plan->specs[part->first + k].n;
     QN_TRY(qn_trees_new(plan->ctx, (qn_merkle_rule)part->arg->rule, from, part->n_tasks,
@@ -74,13 +74,13 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands,
 static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want, qn_err *err)
 {
     const qn_merkle_rule rule = (qn_merkle_rule)spec->arg->rule;
-    uint8_t *nodes = malloc((size_t)spec->n * NODE);
+    uint8_t *nodes;
+    const qn_status st = QN_NEW(nodes, spec->n * NODE, "a check of leaves", err);
 
     (void)from;
     (void)n;
-    if (!nodes)
-        return qn_fail(err, QN_ERR_NOMEM, "check of %lld leaves: out of host memory",
-                       (long long)spec->n);
+    if (st != QN_OK)
+        return st;
     qn_task_random_bytes(nodes, spec->seed, spec->n * NODE);
 #pragma omp parallel for if (spec->n > QN_TASK_ALONE / 64)
     for (qn_i64 i = 0; i < spec->n; i++)

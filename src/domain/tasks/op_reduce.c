@@ -3,7 +3,7 @@
  * The tasks of a part have no gaps between them and a table holds their starts, so one launch
  * serves all sizes up to the largest it was made for.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "kernel/reduce.gen.h"
 
@@ -14,6 +14,11 @@
 #define MAX_ELEMS ((qn_i64)1 << 30)
 
 typedef enum { SUM, DOT, MAX_OF } reduction;
+
+static reduction kind_of(const qn_task_op *op)
+{
+    return op == &qn_task_sum ? SUM : op == &qn_task_dot ? DOT : MAX_OF;
+}
 
 static size_t result_bytes(const qn_task_spec *spec)
 {
@@ -33,8 +38,9 @@ static double cost_two(const qn_task_spec *spec)
 
 /* On a device. */
 
-static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind, qn_err *err)
+static qn_status build(qn_task_plan *plan, qn_task_part *part, qn_err *err)
 {
+    const reduction kind = kind_of(part->op);
     const size_t bytes = (size_t)part->elems * sizeof(float);
     const int32_t pitch = (int32_t)((part->largest + REDUCE_CHUNK - 1) / REDUCE_CHUNK);
     const qn_range chunks = qn_range_2d(pitch, part->n_tasks), tasks = qn_range_1d(part->n_tasks);
@@ -65,21 +71,6 @@ static qn_status build(qn_task_plan *plan, qn_task_part *part, reduction kind, q
     QN_TRY(stage_sum_join(g, name, tasks, pitch, part->table, work, part->out, err));
 out:
     return st;
-}
-
-static qn_status build_sum(qn_task_plan *plan, qn_task_part *part, qn_err *err)
-{
-    return build(plan, part, SUM, err);
-}
-
-static qn_status build_dot(qn_task_plan *plan, qn_task_part *part, qn_err *err)
-{
-    return build(plan, part, DOT, err);
-}
-
-static qn_status build_max(qn_task_plan *plan, qn_task_part *part, qn_err *err)
-{
-    return build(plan, part, MAX_OF, err);
 }
 
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
@@ -128,15 +119,19 @@ static float joined_tree(reduction kind, float *lane, int lanes)
     return lane[0];
 }
 
-static qn_status reference(const qn_task_spec *spec, reduction kind, void *want, qn_err *err)
+static qn_status reference(const qn_task_spec *spec, qn_i64 first, qn_i64 n, void *want,
+                           qn_err *err)
 {
     enum { MAX_LANES = 1024 };
+    const reduction kind = kind_of(spec->op);
     const int lanes = qn_kernel_sum_part.lanes;
     const float nothing = kind == MAX_OF ? -INFINITY : 0.0f;
     const qn_i64 n_chunks = (spec->n + REDUCE_CHUNK - 1) / REDUCE_CHUNK;
     float *part = malloc((size_t)n_chunks * sizeof *part);
     float all[MAX_LANES], result;
 
+    (void)first;
+    (void)n;
     if (!part || lanes > MAX_LANES) {
         free(part);
         return qn_fail(err, QN_ERR_NOMEM, "check of %lld elements: out of host memory",
@@ -163,30 +158,6 @@ static qn_status reference(const qn_task_spec *spec, reduction kind, void *want,
     return QN_OK;
 }
 
-static qn_status reference_sum(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                               qn_err *err)
-{
-    (void)from;
-    (void)n;
-    return reference(spec, SUM, want, err);
-}
-
-static qn_status reference_dot(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                               qn_err *err)
-{
-    (void)from;
-    (void)n;
-    return reference(spec, DOT, want, err);
-}
-
-static qn_status reference_max(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                               qn_err *err)
-{
-    (void)from;
-    (void)n;
-    return reference(spec, MAX_OF, want, err);
-}
-
 #define REDUCE_OP(op, cost_)                                                                       \
     const qn_task_op qn_task_##op = {                                                              \
         .name = #op,                                                                               \
@@ -200,9 +171,9 @@ static qn_status reference_max(const qn_task_spec *spec, qn_i64 from, qn_i64 n, 
         .elems = qn_task_elems_n,                                                                  \
         .result_bytes = result_bytes,                                                              \
         .cost = cost_,                                                                             \
-        .build = build_##op,                                                                       \
+        .build = build,                                                                            \
         .fill = fill,                                                                              \
-        .reference = reference_##op,                                                               \
+        .reference = reference,                                                                    \
     }
 
 REDUCE_OP(sum, cost_one);

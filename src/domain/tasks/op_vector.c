@@ -1,5 +1,5 @@
 /* op_vector.c - the element-wise ops: vadd, saxpy, chain. */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "kernel/vector.gen.h"
 

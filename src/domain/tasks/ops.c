@@ -2,9 +2,10 @@
  *
  * Arguments are read once per distinct text, however many tasks share it.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 #include "util/map.h"
 #include "util/str.h"
 
@@ -193,17 +194,11 @@ qn_status qn_task_list_read(const qn_task *tasks, int n, const qn_tasks_options 
     arg_node *last = NULL;
     qn_status st = QN_OK;
 
-    if (n < 1 || n > QN_MAX_TASKS) {
-        st = qn_fail(err, n < 1 ? QN_ERR_USAGE : QN_ERR_LIMIT,
-                     "a batch of %d tasks; it has 1 to %d", n, QN_MAX_TASKS);
-        goto out;
-    }
-    list.specs = calloc((size_t)n, sizeof *list.specs);
-    list.texts = calloc((size_t)n, sizeof *list.texts);
-    if (!list.specs || !list.texts) {
-        st = qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", n);
-        goto out;
-    }
+    if (n < 1 || n > QN_MAX_TASKS)
+        QN_FAIL(err, n < 1 ? QN_ERR_USAGE : QN_ERR_LIMIT, "a batch of %d tasks; it has 1 to %d", n,
+                QN_MAX_TASKS);
+    QN_TRY(QN_NEW(list.specs, n, "a batch of tasks", err));
+    QN_TRY(QN_NEW(list.texts, n, "a batch of tasks", err));
     for (int i = 0; i < n; i++)
         QN_TRY(read_one(&tasks[i], options, &list, i, &known, &last, err));
     *out = list;

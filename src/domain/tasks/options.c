@@ -1,5 +1,5 @@
 /* options.c - the options of a qn_tasks, from their list. */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "util/options.h"
 

@@ -4,10 +4,11 @@
  * there already. Tasks of a part follow each other without gaps except for alignment, also in a
  * plan with more room: elements after the last task are computed and ignored.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
 #include "trees.h"
+#include "util/list.h"
 #include "util/str.h"
 
 #include <stdio.h>
@@ -62,19 +63,18 @@ qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const c
 
 static qn_status alloc_plan(qn_task_plan *plan, const qn_task_spec *specs, int n, qn_err *err)
 {
-    const size_t count = (size_t)n;
+    qn_status st = QN_OK;
 
     plan->n_tasks = n;
-    plan->specs = calloc(count, sizeof *plan->specs);
-    plan->order = calloc(count, sizeof *plan->order);
-    plan->place = calloc(count, sizeof *plan->place);
-    plan->at = calloc(count, sizeof *plan->at);
-    if (!plan->specs || !plan->order || !plan->place || !plan->at)
-        return qn_fail(err, QN_ERR_NOMEM, "plan of %d tasks: out of host memory", n);
-    memcpy(plan->specs, specs, count * sizeof *specs);
+    QN_TRY(QN_NEW(plan->specs, n, "a plan", err));
+    QN_TRY(QN_NEW(plan->order, n, "a plan", err));
+    QN_TRY(QN_NEW(plan->place, n, "a plan", err));
+    QN_TRY(QN_NEW(plan->at, n, "a plan", err));
+    memcpy(plan->specs, specs, (size_t)n * sizeof *specs);
     for (int k = 0; k < n; k++)
         plan->n_groups += !k || !qn_group_is_same(&specs[k - 1], &specs[k]);
-    return QN_OK;
+out:
+    return st;
 }
 
 /* Parts have copies of their arguments: the batch may be gone. */
@@ -106,13 +106,10 @@ static qn_status check_memory(const qn_task_plan *plan, qn_err *err)
 qn_status qn_task_plan_new(qn_ctx *ctx, const qn_task_spec *specs, int n, qn_i64 chunk_elems,
                            int is_padded, int n_shares, qn_task_plan **out, qn_err *err)
 {
-    qn_task_plan *plan = calloc(1, sizeof *plan);
+    qn_task_plan *plan = NULL;
     qn_status st = QN_OK;
 
-    if (!plan) {
-        st = qn_fail(err, QN_ERR_NOMEM, "plan: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(plan, 1, "a plan", err));
     plan->ctx = ctx;
     plan->is_padded = is_padded;
     QN_TRY(alloc_plan(plan, specs, n, err));
@@ -187,6 +184,22 @@ qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *par
                            .n = n < 0      ? 0
                                 : n < room ? n
                                            : room };
+}
+
+double qn_task_part_cost(const qn_task_plan *plan, const qn_task_part *part, double *n_tasks)
+{
+    double cost = 0, n = 0;
+
+    for (int k = 0; k < part->n_tasks; k++) {
+        const qn_task_span span = qn_task_part_span(plan, part, k);
+        const double share = (double)span.n / (double)part->op->elems(span.spec);
+
+        cost += part->op->cost(span.spec) * share;
+        n += share;
+    }
+    if (n_tasks)
+        *n_tasks = n;
+    return cost;
 }
 
 qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,

@@ -6,9 +6,10 @@
  * Which is faster, such a plan or a new one, depends on device and sizes, so both are timed. A
  * batch that is repeated always gets a tight plan.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,14 @@ struct qn_task_cache {
     int cap;
 };
 
-qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares)
+qn_status qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares,
+                            qn_task_cache **out, qn_err *err)
 {
-    qn_task_cache *cache = calloc(1, sizeof *cache);
+    qn_task_cache *cache;
+    const qn_status st = QN_NEW(cache, 1, "a cache of plans", err);
 
-    if (!cache)
-        return NULL;
+    if (st != QN_OK)
+        return st;
     cache->ctx = ctx;
     cache->options = *options;
     cache->n_shares = n_shares;
@@ -54,7 +57,8 @@ qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, i
     cache->limit_bytes = qn_ctx_settings(ctx)->host_budget
                              ? qn_ctx_settings(ctx)->host_budget / 2
                              : (size_t)(qn_device_get(ctx, QN_CPU_SLOT)->mem_total / 8);
-    return cache;
+    *out = cache;
+    return QN_OK;
 }
 
 static void drop(entry *e)
@@ -196,19 +200,23 @@ void qn_task_cache_observe(qn_task_cache *cache, double us)
 
 static qn_status sort_specs(qn_task_cache *cache, const qn_task_list *list, qn_err *err)
 {
+    qn_status st = QN_OK;
+
     if (list->n > cache->cap) {
         free(cache->specs);
         free(cache->order);
-        cache->specs = calloc((size_t)list->n, sizeof *cache->specs);
-        cache->order = calloc((size_t)list->n, sizeof *cache->order);
-        cache->cap = cache->specs && cache->order ? list->n : 0;
+        cache->specs = NULL;
+        cache->order = NULL;
+        cache->cap = 0;
+        QN_TRY(QN_NEW(cache->specs, list->n, "a batch of tasks", err));
+        QN_TRY(QN_NEW(cache->order, list->n, "a batch of tasks", err));
+        cache->cap = list->n;
     }
-    if (list->n > cache->cap)
-        return qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", list->n);
     qn_group_sort(list, cache->order);
     for (int k = 0; k < list->n; k++)
         cache->specs[k] = list->specs[cache->order[k]];
-    return QN_OK;
+out:
+    return st;
 }
 
 /* The plan of an entry, made when it has none. */

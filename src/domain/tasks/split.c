@@ -5,9 +5,10 @@
  * recording. With a shared queue the largest part goes first, so the last ones to finish are small.
  * With blocks, parts are dealt like cards, so that blocks of equal count are about equal in work.
  */
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 #include "util/map.h"
 
 #include <stdlib.h>
@@ -63,7 +64,8 @@ out:
     return st;
 }
 
-/* Inputs were made before the run. A part that another device tried may be lost with that device. */
+/* Inputs were made before the run. A part that another device tried may be lost with that
+ * device. */
 static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
 {
     qn_task_split *split = user;
@@ -189,16 +191,9 @@ static int by_cost(const void *a, const void *b)
 
 static item weigh(const qn_task_plan *plan, int p)
 {
-    const qn_task_part *part = &plan->parts[p];
     item out = { .part = p };
 
-    for (int k = 0; k < part->n_tasks; k++) {
-        const qn_task_span span = qn_task_part_span(plan, part, k);
-        const double share = (double)span.n / (double)part->op->elems(span.spec);
-
-        out.cost += part->op->cost(span.spec) * share;
-        out.n_tasks += share;
-    }
+    out.cost = qn_task_part_cost(plan, &plan->parts[p], &out.n_tasks);
     return out;
 }
 
@@ -217,16 +212,17 @@ static qn_status list_items(qn_task_split *split, qn_err *err)
 {
     const qn_task_plan *plan = split->plan;
     const int n = plan->n_parts;
+    qn_status st = QN_OK;
 
     if (n > split->cap) {
         free(split->items);
         free(split->dealt);
-        split->items = calloc((size_t)n, sizeof *split->items);
-        split->dealt = calloc((size_t)n, sizeof *split->dealt);
-        split->cap = split->items && split->dealt ? n : 0;
+        split->items = split->dealt = NULL;
+        split->cap = 0;
+        QN_TRY(QN_NEW(split->items, n, "parts of a batch", err));
+        QN_TRY(QN_NEW(split->dealt, n, "parts of a batch", err));
+        split->cap = n;
     }
-    if (n > split->cap)
-        return qn_fail(err, QN_ERR_NOMEM, "batch of %d parts: out of host memory", n);
     for (int p = 0; p < n; p++) {
         split->items[p] = weigh(plan, p);
         plan->parts[p].n_tries = 0;
@@ -234,7 +230,8 @@ static qn_status list_items(qn_task_split *split, qn_err *err)
     qsort(split->items, (size_t)n, sizeof *split->items, by_cost);
     if (split->mode != QN_SPLIT_DYNAMIC)
         deal(split, n);
-    return QN_OK;
+out:
+    return st;
 }
 
 qn_status qn_task_split_run(qn_task_split *split, qn_task_plan *plan, uint64_t *submissions,

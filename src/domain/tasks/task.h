@@ -8,12 +8,12 @@
 #ifndef QN_TASKS_TASK_H
 #define QN_TASKS_TASK_H
 
-#include <quern/graph.h>
-#include <quern/tasks.h>
-
 #include "engine/engine.h"
 #include "kernel/vector.h"
 #include "util/hash.h"
+
+#include <quern/graph.h>
+#include <quern/tasks.h>
 
 typedef struct qn_task_op qn_task_op;
 typedef struct qn_task_plan qn_task_plan;
@@ -182,6 +182,8 @@ qn_status qn_task_part_buf(qn_task_plan *plan, const qn_task_part *part, const c
                            size_t bytes, qn_buf **out, qn_err *err);
 /* Stretch number `k` of a part. */
 qn_task_span qn_task_part_span(const qn_task_plan *plan, const qn_task_part *part, int k);
+/* The cost of the part, and its tasks, of which a piece counts as a fraction, unless NULL. */
+double qn_task_part_cost(const qn_task_plan *plan, const qn_task_part *part, double *n_tasks);
 /* Random floats for one operand of every task of the part; `stream` is added to their seeds. */
 qn_status qn_task_part_random(const qn_task_plan *plan, const qn_task_part *part, qn_buf *buf,
                               uint64_t stream, qn_err *err);
@@ -199,7 +201,8 @@ qn_status qn_task_check(qn_task_plan *plan, int position, qn_diff *diff, qn_err 
 enum { QN_TASK_CACHE = 64 };
 typedef struct qn_task_cache qn_task_cache;
 
-qn_task_cache *qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares);
+qn_status qn_task_cache_new(qn_ctx *ctx, const qn_tasks_options *options, int n_shares,
+                            qn_task_cache **out, qn_err *err);
 void qn_task_cache_free(qn_task_cache *cache);
 /* Origin of a plan: made for the batch, cached for its shape, cached for its buckets. */
 typedef enum { QN_FOUND_NEW, QN_FOUND_SHAPE, QN_FOUND_BUCKETS } qn_task_found;
@@ -223,5 +226,10 @@ qn_status qn_task_split_run(qn_task_split *split, qn_task_plan *plan, uint64_t *
                             qn_err *err);
 /* "sim:0+sim:1" for a set of slots, one bit each; the split keeps it. */
 const char *qn_task_split_name(qn_task_split *split, unsigned slots);
+
+/* The kernels of tasks as ops of the engine. */
+
+enum { QN_TASK_KERNELS = 36 };
+extern const qn_op qn_task_kernels[QN_TASK_KERNELS];
 
 #endif

@@ -3,11 +3,11 @@
  * When a batch is repeated, quern only compares it with the last one, runs the graph and records
  * the results: it looks for no plan, makes no input and allocates no memory.
  */
-#include "modules.h"
-#include "task.h"
+#include "domain/tasks/task.h"
 
 #include "engine/engine.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/map.h"
 
 #include <stdio.h>
@@ -21,6 +21,13 @@ static const char *const modules[] = { "vector", "reduce", "matmul", "crypto", "
 
 enum { N_MODULES = sizeof modules / sizeof *modules };
 
+/* The series gpu_<module>_* of one module. */
+typedef struct {
+    qn_metric *executions, *failures, *cpu_fallbacks;
+    qn_metric *last_size;  /* merkle: last_tree_size, others: last_batch_size */
+    qn_metric *latency_ms; /* observe; last, avg, min and max are read from it */
+} module_series;
+
 /* Series of one bucket. A bucket is known once its series exist. */
 typedef struct {
     qn_metric *tasks, *elems;
@@ -29,7 +36,7 @@ typedef struct {
 typedef struct {
     qn_metric *plan_hits, *plan_misses, *bucket_hits, *bucket_misses, *bucket_count;
     qn_metric *batch_size, *duration_ms, *parallel_factor;
-    qn_module_metrics modules[N_MODULES];
+    module_series modules[N_MODULES];
 } series;
 
 struct qn_tasks {
@@ -40,13 +47,31 @@ struct qn_tasks {
     qn_task_list list;    /* the last batch */
     qn_task_plan *plan;   /* its plan, NULL when there is none */
     qn_task_result *results;
-    int cap_results;
+    size_t cap_results;
     qn_map buckets; /* "op bucket" -> bucket_series */
     qn_tasks_stats stats;
     series m;
 };
 
 /* Making. */
+
+static module_series module_of_name(qn_metrics *metrics, const char *module)
+{
+    const int is_tree = strcmp(module, "merkle") == 0;
+    const char *const endings[] = { "executions_total", "failures_total", "cpu_fallback_total",
+                                    is_tree ? "last_tree_size" : "last_batch_size",
+                                    "last_latency_ms" };
+    module_series out;
+    qn_metric **const members[] = { &out.executions, &out.failures, &out.cpu_fallbacks,
+                                    &out.last_size, &out.latency_ms };
+    char name[64];
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        snprintf(name, sizeof name, "gpu_%s_%s", module, endings[i]);
+        *members[i] = qn_metric_of(metrics, name, NULL);
+    }
+    return out;
+}
 
 static void find_series(qn_tasks *tasks)
 {
@@ -62,7 +87,7 @@ static void find_series(qn_tasks *tasks)
     m->duration_ms = qn_metric_of(metrics, "hybrid_executor_duration_ms", NULL);
     m->parallel_factor = qn_metric_of(metrics, "hybrid_cpu_parallel_factor", NULL);
     for (int i = 0; i < N_MODULES; i++)
-        m->modules[i] = qn_metrics_module(metrics, modules[i]);
+        m->modules[i] = module_of_name(metrics, modules[i]);
 }
 
 /* NULL when the context and the options mean one device, or leave it to the router. */
@@ -84,13 +109,10 @@ static qn_status make_split(qn_ctx *ctx, const qn_tasks_options *options, qn_tas
 
 qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **out, qn_err *err)
 {
-    qn_tasks *tasks = calloc(1, sizeof *tasks);
+    qn_tasks *tasks = NULL;
     qn_status st = QN_OK;
 
-    if (!tasks) {
-        st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(tasks, 1, "tasks", err));
     tasks->ctx = ctx;
     QN_TRY(qn_tasks_options_take(options, &tasks->options, err));
     if (!tasks->options.bucket_min)
@@ -101,11 +123,8 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
         tasks->options.chunk_elems = MAX_CHUNK;
     QN_TRY(make_split(ctx, &tasks->options, &tasks->split, err));
     tasks->options.devices = NULL; /* the caller's */
-    if (!(tasks->cache =
-              qn_task_cache_new(ctx, &tasks->options, qn_task_split_shares(tasks->split)))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "tasks: out of host memory");
-        goto out;
-    }
+    QN_TRY(qn_task_cache_new(ctx, &tasks->options, qn_task_split_shares(tasks->split),
+                             &tasks->cache, err));
     find_series(tasks);
     *out = tasks;
     tasks = NULL;
@@ -156,19 +175,6 @@ static qn_status plan_batch(qn_tasks *tasks, const qn_task *list, int n, qn_task
         qn_task_list_is(&tasks->list, list, n))
         return QN_OK;
     return read_batch(tasks, list, n, found, err);
-}
-
-static qn_status grow_results(qn_tasks *tasks, int n, qn_err *err)
-{
-    qn_task_result *grown;
-
-    if (n <= tasks->cap_results)
-        return QN_OK;
-    if (!(grown = realloc(tasks->results, (size_t)n * sizeof *grown)))
-        return qn_fail(err, QN_ERR_NOMEM, "results of %d tasks: out of host memory", n);
-    tasks->results = grown;
-    tasks->cap_results = n;
-    return QN_OK;
 }
 
 /* Accounts. */
@@ -246,18 +252,6 @@ static int module_of(const qn_task_op *op)
     return i;
 }
 
-static double part_cost(const qn_task_plan *plan, const qn_task_part *part)
-{
-    double cost = 0;
-
-    for (int k = 0; k < part->n_tasks; k++) {
-        const qn_task_span span = qn_task_part_span(plan, part, k);
-
-        cost += part->op->cost(span.spec) * (double)span.n / (double)part->op->elems(span.spec);
-    }
-    return cost;
-}
-
 /* Records the device on which the graph of the plan ran the part. */
 static void find_device(const qn_task_plan *plan, qn_task_part *part)
 {
@@ -277,7 +271,7 @@ static void note_parts(qn_tasks *tasks, double us_per_cost)
 
     for (int p = 0; p < plan->n_parts; p++) {
         qn_task_part *part = &plan->parts[p];
-        const qn_module_metrics *m = &tasks->m.modules[module_of(part->op)];
+        const module_series *m = &tasks->m.modules[module_of(part->op)];
         const qn_task_spec *last = &plan->specs[part->first + part->n_tasks - 1];
 
         if (!tasks->split)
@@ -288,7 +282,7 @@ static void note_parts(qn_tasks *tasks, double us_per_cost)
         qn_metric_add(m->failures, part->fell_back);
         qn_metric_add(m->cpu_fallbacks, part->fell_back);
         qn_metric_set(m->last_size, part->trees ? (double)last->n : part->n_tasks);
-        qn_metric_observe(m->latency_ms, part_cost(plan, part) * us_per_cost / 1000);
+        qn_metric_observe(m->latency_ms, qn_task_part_cost(plan, part, NULL) * us_per_cost / 1000);
     }
 }
 
@@ -399,7 +393,7 @@ qn_status qn_tasks_run(qn_tasks *tasks, const qn_task *list, int n, qn_err *err)
 
     stats->n_tasks = 0;
     QN_TRY(plan_batch(tasks, list, n, &found, err));
-    QN_TRY(grow_results(tasks, n, err));
+    QN_TRY(QN_ROOM(tasks->results, n, &tasks->cap_results, "results of tasks", err));
     planned = qn_ctx_now_us(tasks->ctx);
     stats->plan_us = planned - begin;
     QN_TRY(qn_task_plan_fill(tasks->plan, err));
@@ -457,11 +451,9 @@ qn_status qn_tasks_read(qn_tasks *tasks, int i, void *dst, size_t bytes, qn_err 
     qn_status st = QN_OK;
 
     QN_TRY(check_index(tasks, i, err));
-    if (bytes != tasks->results[i].bytes) {
-        st = qn_fail(err, QN_ERR_USAGE, "result %d has %zu bytes, not %zu", i,
-                     tasks->results[i].bytes, bytes);
-        goto out;
-    }
+    if (bytes != tasks->results[i].bytes)
+        QN_FAIL(err, QN_ERR_USAGE, "result %d has %zu bytes, not %zu", i, tasks->results[i].bytes,
+                bytes);
     QN_TRY(qn_task_plan_result(tasks->plan, tasks->plan->place[i], copy_piece, dst, err));
 out:
     return st;

@@ -1,6 +1,6 @@
 /* tool.c - what tasks registers with the engine. */
 #include "domain/tools.h"
-#include "samples.h"
+#include "domain/tasks/task.h"
 
 /* Tasks per second of the last batch. */
 static QN_DERIVE(throughput)
@@ -52,5 +52,6 @@ const qn_tool qn_tool_tasks = {
     .name = "tasks",
     .metrics = names,
     .n_metrics = sizeof names / sizeof *names,
-    .samplers = qn_task_samplers,
+    .ops = qn_task_kernels,
+    .n_ops = QN_TASK_KERNELS,
 };

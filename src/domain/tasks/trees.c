@@ -10,6 +10,7 @@
 #include "kernel/merkle.h"
 #include "kernel/merkle_rfc.gen.h"
 #include "util/hash.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ qn_i64 qn_trees_nodes(const qn_trees *trees, int t, int level)
     return (leaves + ((qn_i64)1 << level) - 1) >> level;
 }
 
-int qn_trees_top(const qn_trees *trees, int t)
+/* The level of the root. */
+static int top_of(const qn_trees *trees, int t)
 {
     int level = trees->first_level;
 
@@ -54,27 +56,25 @@ static qn_status check(const qn_i64 *from, int n_trees, qn_err *err)
 static qn_status lay_out(qn_trees *trees, const qn_i64 *from, int n_trees, qn_err *err)
 {
     const size_t count = (size_t)n_trees;
+    qn_status st = QN_OK;
 
-    trees->from = malloc((count + 1) * sizeof *trees->from);
-    if (!trees->from)
-        return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
+    QN_TRY(QN_NEW(trees->from, count + 1, "trees", err));
     memcpy(trees->from, from, (count + 1) * sizeof *from);
     trees->n_trees = n_trees;
     trees->n_leaves = from[n_trees];
     trees->first_level = trees->rule == QN_MERKLE_PLAIN;
     for (int t = 0; t < n_trees; t++) {
-        const int top = qn_trees_top(trees, t);
+        const int top = top_of(trees, t);
 
         trees->n_levels = top + 1 > trees->n_levels ? top + 1 : trees->n_levels;
         if (from[t + 1] - from[t] > trees->largest)
             trees->largest = from[t + 1] - from[t];
     }
-    trees->start = calloc((size_t)trees->n_levels * count + 1, sizeof *trees->start);
-    if (!trees->start)
-        return qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
+    QN_TRY(QN_NEW(trees->start, (size_t)trees->n_levels * count, "trees", err));
     trees->n_nodes =
         merkle_layout(trees->from, n_trees, trees->first_level, trees->n_levels, trees->start);
-    return QN_OK;
+out:
+    return st;
 }
 
 static qn_status make_arrays(qn_trees *trees, qn_err *err)
@@ -99,13 +99,10 @@ out:
 qn_status qn_trees_new(qn_ctx *ctx, qn_merkle_rule rule, const qn_i64 *from, int n_trees,
                        qn_trees **out, qn_err *err)
 {
-    qn_trees *trees = calloc(1, sizeof *trees);
+    qn_trees *trees = NULL;
     qn_status st = QN_OK;
 
-    if (!trees) {
-        st = qn_fail(err, QN_ERR_NOMEM, "merkle: out of host memory");
-        goto out;
-    }
+    QN_TRY(QN_NEW(trees, 1, "trees", err));
     trees->ctx = ctx;
     trees->rule = rule;
     QN_TRY(check(from, n_trees, err));

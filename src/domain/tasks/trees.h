@@ -29,9 +29,8 @@ qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name, qn_
 /* The inputs but for the leaves count as new. */
 qn_status qn_trees_touch(qn_trees *trees, qn_err *err);
 
-/* Nodes of a level of tree `t`, and the level of its root. */
+/* Nodes of a level of tree `t`. */
 qn_i64 qn_trees_nodes(const qn_trees *trees, int t, int level);
-int qn_trees_top(const qn_trees *trees, int t);
 
 /* The same on the host. */
 

@@ -49,6 +49,7 @@ static const qn_abi_entry table[] = {
     QN_MEMBER(qn_kernel_info, folds),
     QN_MEMBER(qn_kernel_info, unroll),
     QN_MEMBER(qn_kernel_info, lanes),
+    QN_MEMBER(qn_kernel_info, points),
     QN_MEMBER(qn_kernel_info, args),
     QN_MEMBER(qn_kernel_info, cpu),
     QN_MEMBER(qn_kernel_info, module),

@@ -1,16 +1,11 @@
 /* context.c - open and close: find devices, give each its pool, budget and metrics. */
 #include "engine/device/context.h"
 
-#include "engine/device/compile.h"
-#include "engine/device/fallback.h"
-#include "engine/device/fault.h"
-#include "engine/device/fft.h"
 #include "engine/device/kcache.h"
-#include "engine/memory/ledger.h"
+#include "engine/memory/residency.h"
 #include "engine/telemetry/metrics.h"
-#include "engine/device/stage_log.h"
 #include "engine/route/route.h"
-#include "engine/context/settings.h"
+#include "util/env.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
@@ -210,9 +205,10 @@ static int is_auto(const char *wanted)
     return !strcmp(wanted, "auto") || !strcmp(wanted, "all");
 }
 
-static qn_status scan_backend(qn_ctx *ctx, const qn_backend *backend, const char *wanted,
-                              const qn_hal_config *config, const char *budget, qn_err *err)
+static qn_status scan_backend(qn_ctx *ctx, int b, const char *wanted, const qn_hal_config *config,
+                              const char *budget, qn_err *err)
 {
+    const qn_backend *backend = qn_backends[b];
     qn_backend_state *state = &ctx->backends[ctx->n_backends++];
     const int any = is_auto(wanted) && strcmp(backend->name, "sim");
     qn_status st;
@@ -226,7 +222,8 @@ static qn_status scan_backend(qn_ctx *ctx, const qn_backend *backend, const char
         snprintf(state->reason, sizeof state->reason, "not asked for");
         return QN_OK;
     }
-    state->n_devices = backend->count(config, state->reason, sizeof state->reason);
+    if ((st = qn_drivers_count(b, config, state, err)) != QN_OK)
+        return st;
     for (int i = 0; i < state->n_devices && ctx->n_devices < QN_MAX_DEVICES; i++) {
         if (strcmp(backend->name, "cpu") && !any && !is_wanted(wanted, backend->name, i))
             continue;
@@ -307,19 +304,24 @@ static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
 static qn_status open_devices(qn_ctx *ctx, const qn_options *options, const char *sim, qn_err *err)
 {
     const char *wanted = qn_settings_backend(options);
-    const char *env = getenv("QUERN_MEM_BUDGET");
-    const char *budget = options->mem_budget ? options->mem_budget : env && *env ? env : "80%";
+    const char *env = qn_env("QUERN_MEM_BUDGET");
+    const char *budget = options->mem_budget ? options->mem_budget : env ? env : "80%";
     const qn_hal_config config = { .threads = ctx->settings.threads,
                                    .sim = sim,
                                    .clock = &ctx->clock };
     qn_status st = QN_OK;
     size_t checked;
 
+    qn_drivers_lock();
     QN_TRY(qn_settings_budget(budget, 1 << 20, &checked, err));
     for (int b = 0; qn_backends[b]; b++)
-        QN_TRY(scan_backend(ctx, qn_backends[b], wanted, &config, budget, err));
+        QN_TRY(scan_backend(ctx, b, wanted, &config, budget, err));
     QN_TRY(choose_devices(ctx, wanted, err));
+    if (qn_env_number("QUERN_CHECK_RANGES", 0) > 0)
+        qn_log_put(&ctx->log, QN_LOG_WARN,
+                   "QUERN_CHECK_RANGES=1: everything runs on the CPU, on one thread, and slowly");
 out:
+    qn_drivers_unlock();
     return st;
 }
 
@@ -332,9 +334,11 @@ qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
     qn_status st = QN_OK;
 
     err = err ? err : &unheard;
+    QN_TRY(QN_CHECK_CALL(NULL, err, out));
     if (!ctx)
         return qn_fail(err, QN_ERR_NOMEM, "context: out of host memory");
     ctx->opened_us = qn_now_us();
+    qn_process_enter(ctx);
     qn_utc(ctx->started);
     QN_TRY(qn_struct_take("qn_options", given, &options, sizeof options, err));
     QN_TRY(qn_settings_resolve(ctx, &options, err));
@@ -344,10 +348,8 @@ qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
     find_ctx_metrics(ctx);
     ctx->fallbacks = qn_fallbacks_new();
     ctx->kcache = qn_kcache_new(ctx->settings.cache_dir[0] ? ctx->settings.cache_dir : NULL);
-    if (!ctx->fallbacks || !ctx->kcache) {
-        st = qn_fail(err, QN_ERR_NOMEM, "context: out of host memory");
-        goto out;
-    }
+    if (!ctx->fallbacks || !ctx->kcache)
+        QN_FAIL(err, QN_ERR_NOMEM, "context: out of host memory");
     QN_TRY(open_devices(ctx, &options, qn_str_get(&sim), err));
     QN_TRY(open_host_pool(ctx, err));
     QN_TRY(qn_router_open(ctx, err));
@@ -365,22 +367,36 @@ qn_status qn_ctx_sync(qn_ctx *ctx, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
+    if (QN_CHECK_CALL(ctx, err, ctx) != QN_OK)
+        return err->status;
     for (int d = 1; d < ctx->n_devices; d++)
         if (!ctx->devices[d].lost && qn_device_sync(&ctx->devices[d], err) != QN_OK)
             return err->status;
     return QN_OK;
 }
 
+static void free_values(qn_map *map)
+{
+    const qn_map_entry *entry;
+    size_t at = 0;
+
+    while ((entry = qn_map_next(map, &at)))
+        free(entry->value);
+    qn_map_free(map);
+}
+
 void qn_ctx_close(qn_ctx *ctx)
 {
     qn_err ignored;
 
-    if (!ctx)
+    /* In a child of the process that opened it, devices and their memory are the parent's. */
+    if (!ctx || qn_ctx_is_inherited(ctx))
         return;
     qn_router_close(ctx);
     for (int d = 1; d < ctx->n_devices; d++)
         qn_device_sync(&ctx->devices[d], &ignored);
     qn_pool_free(ctx->host_pool);
+    qn_drivers_lock();
     for (int d = 0; d < ctx->n_devices; d++) {
         qn_device *device = &ctx->devices[d];
 
@@ -390,8 +406,11 @@ void qn_ctx_close(qn_ctx *ctx)
         qn_pool_free(device->pool);
         device->backend->close(device->dev);
     }
-    qn_stage_logs_free(ctx);
-    qn_ledger_close(ctx);
+    qn_drivers_unlock();
+    free_values(&ctx->stage_logs);
+    if (ctx->ledger)
+        free_values(&ctx->ledger->rows);
+    free(ctx->ledger);
     qn_kcache_free(ctx->kcache);
     qn_fallbacks_free(ctx->fallbacks);
     qn_faults_free(ctx->faults);

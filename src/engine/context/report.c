@@ -1,15 +1,12 @@
 /* report.c - from the context to the exporters. */
-#include "engine/device/stage_log.h"
 #include "engine/telemetry/export.h"
 
-#include "engine/device/fallback.h"
 #include "engine/telemetry/metrics.h"
 #include "engine/memory/residency.h"
-#include "engine/telemetry/summary.h"
+#include "util/env.h"
 #include "util/clock.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
 {
@@ -72,7 +69,7 @@ void qn_report_refresh(qn_ctx *ctx)
 typedef struct {
     qn_run_report report;
     qn_run_device devices[QN_MAX_DEVICES];
-    qn_run_fallback *fallbacks;
+    qn_fallback *fallbacks;
     qn_run_stage *stages;
 } description;
 
@@ -97,21 +94,19 @@ static void describe_devices(const qn_ctx *ctx, description *d)
 
 static void describe(qn_ctx *ctx, const qn_run_info *info, description *d)
 {
-    const int n = qn_fallbacks_count(ctx->fallbacks);
+    const int n = qn_ctx_fallback_count(ctx);
     const qn_map_entry *entry;
     size_t at = 0, k = 0;
 
+    qn_report_refresh(ctx);
     *d = (description){ .report = { .run = *info,
                                     .started = ctx->started,
                                     .wall_time_s = (qn_now_us() - ctx->opened_us) / 1e6 } };
     describe_devices(ctx, d);
     d->fallbacks = calloc((size_t)n + 1, sizeof *d->fallbacks);
     d->stages = calloc(ctx->stage_logs.count + 1, sizeof *d->stages);
-    for (int i = 0; d->fallbacks && i < n; i++) {
-        const qn_fallback_entry *f = qn_fallbacks_at(ctx->fallbacks, i);
-
-        d->fallbacks[i] = (qn_run_fallback){ f->stage, f->reason, f->text, f->count };
-    }
+    for (int i = 0; d->fallbacks && i < n; i++)
+        qn_ctx_fallback_get(ctx, i, &d->fallbacks[i]);
     while (d->stages && (entry = qn_map_next(&ctx->stage_logs, &at))) {
         const qn_stage_log *log = entry->value;
 
@@ -132,13 +127,11 @@ static void forget(description *d)
 
 void qn_report_print(qn_ctx *ctx, FILE *to, const qn_run_info *info)
 {
-    const char *stats = getenv("QUERN_STATS");
     description d;
 
-    qn_report_refresh(ctx);
     describe(ctx, info, &d);
     qn_summary_print(to, ctx->metrics, &d.report);
-    if (stats && !strcmp(stats, "1"))
+    if (qn_env_number("QUERN_STATS", 0) > 0)
         qn_stats_print(to, ctx->metrics);
     forget(&d);
 }
@@ -148,7 +141,6 @@ qn_status qn_report_write(qn_ctx *ctx, const qn_run_info *info, const char *path
     description d;
     qn_status st;
 
-    qn_report_refresh(ctx);
     describe(ctx, info, &d);
     st = qn_export_file(ctx->metrics, &d.report, path, err);
     forget(&d);
@@ -160,7 +152,6 @@ qn_status qn_report_json(qn_ctx *ctx, const qn_run_info *info, qn_str *out, qn_e
     description d;
     qn_status st;
 
-    qn_report_refresh(ctx);
     describe(ctx, info, &d);
     st = qn_export_json(ctx->metrics, &d.report, out, err);
     forget(&d);

@@ -1,8 +1,9 @@
 /* settings.c - read options and environment. */
-#include "engine/context/settings.h"
+#include "engine/device/context.h"
 
 #include "engine/ops/registry.h"
 
+#include "util/env.h"
 #include "util/file.h"
 
 #include <stdlib.h>
@@ -10,23 +11,26 @@
 
 static const char *pick(const char *flag, const char *variable, const char *otherwise)
 {
-    const char *env = getenv(variable);
+    const char *env = qn_env(variable);
 
     if (flag && *flag)
         return flag;
-    return env && *env ? env : otherwise;
+    return env ? env : otherwise;
 }
 
 const char *qn_settings_backend(const qn_options *options)
 {
+    /* The CPU backend is the one that checks. */
+    if (qn_env_number("QUERN_CHECK_RANGES", 0) > 0)
+        return "cpu";
     return pick(options->backend, "QUERN_BACKEND", pick(NULL, "QUERN_DEVICES", "auto"));
 }
 
 void qn_settings_faults(const qn_options *options, qn_str *out)
 {
-    const char *env = getenv("QUERN_FAULT");
+    const char *env = qn_env("QUERN_FAULT");
 
-    if (env && *env)
+    if (env)
         qn_str_add(out, env);
     if (options->fault && *options->fault)
         qn_str_addf(out, "%s%s", out->len ? "," : "", options->fault);
@@ -34,19 +38,14 @@ void qn_settings_faults(const qn_options *options, qn_str *out)
 
 int qn_settings_is_hidden(const char *backend)
 {
-    const char *hidden = getenv("QUERN_HIDE");
-    const size_t len = strlen(backend);
+    const char *hidden = qn_env("QUERN_HIDE");
+    char item[64];
 
     if (!strcmp(backend, "cpu")) /* it is what everything falls back to */
         return 0;
-    while (hidden && *hidden) {
-        const size_t part = strcspn(hidden, ", ");
-
-        if (part == len && !strncmp(hidden, backend, len))
+    for (int i = 0; hidden && qn_list_item(hidden, i, item, sizeof item); i++)
+        if (!strcmp(item, backend))
             return 1;
-        hidden += part;
-        hidden += strspn(hidden, ", ");
-    }
     return 0;
 }
 
@@ -81,46 +80,6 @@ static qn_status parse_route(const char *text, qn_route_mode *out, qn_err *err)
                    text);
 }
 
-static qn_status parse_int(const char *what, const char *text, int low, int high, int *out,
-                           qn_err *err)
-{
-    char *end;
-    const long n = strtol(text, &end, 10);
-
-    if (end == text || *end || n < low || n > high)
-        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a number between %d and %d", what, text,
-                       low, high);
-    *out = (int)n;
-    return QN_OK;
-}
-
-static qn_status resolve_fallback(qn_ctx *ctx, const qn_options *options, qn_err *err)
-{
-    const char *text = pick(NULL, "QUERN_FALLBACK", "cpu");
-
-    ctx->settings.fallback = options->fallback;
-    if (ctx->settings.fallback != QN_FALLBACK_DEFAULT)
-        return QN_OK;
-    if (strcmp(text, "cpu") && strcmp(text, "error"))
-        return qn_fail(err, QN_ERR_USAGE, "QUERN_FALLBACK: '%s' is neither cpu nor error", text);
-    ctx->settings.fallback = *text == 'e' ? QN_FALLBACK_ERROR : QN_FALLBACK_CPU;
-    return QN_OK;
-}
-
-static qn_status resolve_memory(qn_ctx *ctx, qn_err *err)
-{
-    const char *host = pick(NULL, "QUERN_HOST_BUDGET", NULL);
-    const char *bucket = pick(NULL, "QUERN_BUCKET_MIN", NULL);
-
-    if (host && (qn_parse_bytes(host, &ctx->settings.host_budget) || !ctx->settings.host_budget))
-        return qn_fail(err, QN_ERR_USAGE, "QUERN_HOST_BUDGET: '%s' is not a size", host);
-    ctx->settings.bucket_min = QN_BUCKET_MIN;
-    if (bucket && (qn_parse_bytes(bucket, &ctx->settings.bucket_min) || !ctx->settings.bucket_min ||
-                   ctx->settings.bucket_min & (ctx->settings.bucket_min - 1)))
-        return qn_fail(err, QN_ERR_USAGE, "QUERN_BUCKET_MIN: '%s' is not a power of two", bucket);
-    return QN_OK;
-}
-
 static qn_status keep_path(const char *what, const char *path, char *out, size_t size, qn_err *err)
 {
     if (!path)
@@ -134,17 +93,16 @@ static qn_status keep_path(const char *what, const char *path, char *out, size_t
 
 static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
-    const char *off = getenv("QUERN_CACHE");
     qn_status st = QN_OK;
 
-    if (!off || strcmp(off, "0")) {
+    if (qn_env_number("QUERN_CACHE", 1) > 0) {
         /* Without a home there is no cache; that is no reason to fail. */
         if (qn_cache_dir(ctx->settings.cache_dir, sizeof ctx->settings.cache_dir,
                          options->cache_dir) != QN_OK)
             qn_log_put(&ctx->log, QN_LOG_WARN,
                        "no folder for the kernel cache; set QUERN_CACHE_DIR");
     }
-    QN_TRY(keep_path("QUERN_SPILL_DIR", getenv("QUERN_SPILL_DIR"), ctx->settings.spill_dir,
+    QN_TRY(keep_path("QUERN_SPILL_DIR", qn_env("QUERN_SPILL_DIR"), ctx->settings.spill_dir,
                      sizeof ctx->settings.spill_dir, err));
     QN_TRY(keep_path("explain_route", options->explain_route, ctx->settings.explain_path,
                      sizeof ctx->settings.explain_path, err));
@@ -154,8 +112,7 @@ out:
 
 static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
-    const char *threads = pick(NULL, "QUERN_THREADS", NULL);
-    qn_status st;
+    qn_settings *to = &ctx->settings;
 
     if (options->threads < 0)
         return qn_fail(err, QN_ERR_USAGE, "threads: %d is negative", options->threads);
@@ -164,38 +121,34 @@ static qn_status resolve_numbers(qn_ctx *ctx, const qn_options *options, qn_err 
     if (!(options->verify_pct >= 0 && options->verify_pct <= 100))
         return qn_fail(err, QN_ERR_USAGE, "verify sample of %g %% is not between 0 and 100",
                        options->verify_pct);
-    ctx->settings.threads = options->threads;
-    ctx->settings.op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
-    ctx->settings.verify_pct = options->verify_pct;
-    st = parse_int("QUERN_OVERLAP", pick(NULL, "QUERN_OVERLAP", "1"), 0, 1, &ctx->settings.overlap,
-                   err);
-    if (st == QN_OK)
-        st = parse_int("QUERN_FUSE", pick(NULL, "QUERN_FUSE", "1"), 0, 1, &ctx->settings.fuse, err);
-    if (st != QN_OK)
-        return st;
-    return !ctx->settings.threads && threads
-               ? parse_int("QUERN_THREADS", threads, 1, 1024, &ctx->settings.threads, err)
-               : QN_OK;
+    to->threads = options->threads ? options->threads : (int)qn_env_number("QUERN_THREADS", 0);
+    to->op_priority = options->op_priority ? options->op_priority : QN_PRIORITY_WARM;
+    to->verify_pct = options->verify_pct;
+    to->fallback = options->fallback;
+    if (to->fallback == QN_FALLBACK_DEFAULT)
+        to->fallback = !strcmp(pick(NULL, "QUERN_FALLBACK", "cpu"), "error") ? QN_FALLBACK_ERROR
+                                                                             : QN_FALLBACK_CPU;
+    to->overlap = qn_env_number("QUERN_OVERLAP", 1) > 0;
+    to->fuse = qn_env_number("QUERN_FUSE", 1) > 0;
+    to->timing = qn_env_number("QUERN_TIMING", 0) > 0;
+    to->host_budget = (size_t)qn_env_number("QUERN_HOST_BUDGET", 0);
+    to->bucket_min = (size_t)qn_env_number("QUERN_BUCKET_MIN", QN_BUCKET_MIN);
+    return QN_OK;
 }
 
 qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err)
 {
     const char *level = pick(options->log, "QUERN_LOG", "warn");
-    const char *timing = getenv("QUERN_TIMING");
     qn_status st = QN_OK;
 
     ctx->log.to = stderr;
-    if (qn_log_parse(level, &ctx->log.level)) {
-        st = qn_fail(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug",
-                     level);
-        goto out;
-    }
+    QN_TRY(qn_env_check(err));
+    if (qn_log_parse(level, &ctx->log.level))
+        QN_FAIL(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug",
+                level);
     QN_TRY(
         parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->settings.route_mode, err));
-    QN_TRY(resolve_fallback(ctx, options, err));
     QN_TRY(resolve_numbers(ctx, options, err));
-    QN_TRY(resolve_memory(ctx, err));
-    ctx->settings.timing = timing && !strcmp(timing, "1");
     QN_TRY(resolve_folders(ctx, options, err));
 out:
     return st;

@@ -1,9 +1,9 @@
 /* compile.c - kernel text to device module.
  *
- * Lookup order: the device's map in memory, the folder on disk, the compiler. The key is a
- * SHA-256 over everything that decides about the result; nothing else does.
+ * Lookup order: the device's map in memory, the folder on disk, the compiler. The key is a SHA-256
+ * over everything that affects the result, and nothing else.
  */
-#include "engine/device/compile.h"
+#include "engine/device/context.h"
 
 #include "engine/device/kcache.h"
 #include "hal/cpu/cpu_module.h"
@@ -11,6 +11,7 @@
 #include "hal/module_text.h"
 #include "kernel/contract.h"
 #include "kernel/expand.h"
+#include "util/env.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/hash.h"
@@ -24,16 +25,19 @@ enum { LOG_BYTES = 16384, TEAM_LANES = 32, LONG_TEXT = 200 * 1000 };
 
 int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel)
 {
-    const char *wanted;
-    int n;
-
     if (device->backend->language == QN_LANG_C)
         return 1;
     if (kernel->form == QN_FORM_TEAM && kernel->lanes > 0)
         return kernel->lanes;
-    wanted = getenv("QUERN_TEAM_LANES");
-    n = wanted ? atoi(wanted) : 0;
-    return n == 8 || n == 16 || n == 32 ? n : TEAM_LANES;
+    return (int)qn_env_number("QUERN_TEAM_LANES", TEAM_LANES);
+}
+
+int qn_stage_kernel_i(const qn_kernel_info *kernel)
+{
+    for (int i = 0; kernel->module && i < kernel->module->n_kernels; i++)
+        if (kernel->module->kernels[i] == kernel)
+            return i;
+    return 0;
 }
 
 static int is_builtin(const qn_kernel_module *module)
@@ -75,20 +79,20 @@ static void make_key(const qn_device *device, const qn_kernel_module *module, co
     qn_hex(digest, sizeof digest, out);
 }
 
-/* QUERN_DUMP=dir: the complete text as the compiler saw it. */
+/* QUERN_DUMP=dir: the complete text as the compiler gets it. */
 static void dump(const qn_device *device, const qn_kernel_module *module, const char *text)
 {
     static const char *const endings[] = { "c", "cl", "cu" };
-    const char *dir = getenv("QUERN_DUMP");
+    const char *dir = qn_env("QUERN_DUMP");
     char path[1200];
     qn_err err;
 
-    if (!dir || !*dir || !text)
+    if (!dir || !text)
         return;
     snprintf(path, sizeof path, "%s/%s-%s.%s", dir, device->backend->name, module->name,
              endings[device->backend->language]);
     for (char *c = path + strlen(dir) + 1; c < path + sizeof path && *c; c++)
-        *c = *c == '/' ? '_' : *c; /* the names of modules are the caller's */
+        *c = *c == '/' ? '_' : *c; /* module names are chosen by the caller */
     if (qn_make_dirs(dir, &err) != QN_OK || qn_file_write(path, text, strlen(text), &err) != QN_OK)
         qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
 }
@@ -138,7 +142,7 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     qn_blob blob = { 0 };
     qn_err err;
 
-    /* A driver may compile once more to hand it out. */
+    /* Some drivers compile again to hand out the binary. */
     if (!qn_kcache_is_on(device->ctx->kcache) || !device->backend->binary ||
         device->backend->binary(device->dev, module, &blob, &err) != QN_OK || !blob.data)
         return;
@@ -147,7 +151,7 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     free(blob.data);
 }
 
-/* Registers and local memory of kernels of run-time text, where the backend reports them. */
+/* Registers and local memory of run-time kernels, where the backend reports them. */
 static void note_resources(qn_device *device, const qn_kernel_module *module, const qn_module *made)
 {
     qn_metrics *const metrics = device->ctx->metrics;
@@ -164,7 +168,7 @@ static void note_resources(qn_device *device, const qn_kernel_module *module, co
     }
 }
 
-/* From disk when it is there and the device takes it, from text otherwise. */
+/* From disk when the entry exists and the device accepts it, else from text. */
 static qn_status build(qn_device *device, const qn_kernel_module *module, const char *defines,
                        const char *key, qn_module **out, qn_err *err)
 {
@@ -256,7 +260,7 @@ void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES])
     }
 }
 
-/* By the key over everything that decides. */
+/* Found by the key over everything that affects it. */
 static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, loaded **out,
                                 qn_err *err)
 {
@@ -304,7 +308,7 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
     if ((st = compile_by_key(device, module, &entry, err)) != QN_OK)
         return st;
     *out = hold(device, entry);
-    /* That map holds what is in it, for good; without memory the key is computed again. */
+    /* Entries of that map stay for good; without memory the key is computed again. */
     if (is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
         hold(device, entry);
     trim(device);
@@ -327,13 +331,10 @@ qn_status qn_compile_time(qn_ctx *ctx, int d, const qn_kernel_module *module, do
 qn_status qn_compile_for_cpu(qn_ctx *ctx, const qn_kernel_info *kernel,
                              qn_module *held[QN_MAX_DEVICES], qn_cpu_kernel *out, qn_err *err)
 {
-    qn_launch call = { .kernel = kernel };
-    qn_status st;
+    qn_launch call = { .kernel = kernel, .kernel_i = qn_stage_kernel_i(kernel) };
+    const qn_status st =
+        qn_compile(&ctx->devices[QN_CPU_SLOT], kernel->module, &held[QN_CPU_SLOT], err);
 
-    while (call.kernel_i < kernel->module->n_kernels &&
-           kernel->module->kernels[call.kernel_i] != kernel)
-        call.kernel_i++;
-    st = qn_compile(&ctx->devices[QN_CPU_SLOT], kernel->module, &held[QN_CPU_SLOT], err);
     if (st != QN_OK)
         return st;
     call.module = held[QN_CPU_SLOT];

@@ -6,6 +6,9 @@
 #include "engine/device/pool.h"
 #include "hal/backend.h"
 #include "util/map.h"
+#include "util/str.h"
+
+#include <sys/types.h>
 
 enum { QN_MAX_BACKENDS = 8 };
 
@@ -83,13 +86,24 @@ typedef struct qn_ctx_metrics_cache {
     qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
 } qn_ctx_metrics_cache;
 
+/* Runs, transfers and time of one stage on one device, over all graphs of the context. */
+typedef struct qn_stage_log {
+    char name[64];
+    const char *device;
+    uint64_t runs, h2d_bytes, d2h_bytes;
+    double exec_us;
+} qn_stage_log;
+
 struct qn_ctx {
+    pid_t pid;   /* the process that opened it, */
+    int n_forks; /* and how many forks there had been */
     qn_log log;
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
-    int pinned;                  /* slot that --backend names alone, -1 for auto and lists */
-    unsigned candidates;         /* devices the router may choose, one bit per slot */
-    int is_list;                 /* --backend names several */
+    int pinned;                        /* slot that --backend names alone, -1 for auto and lists */
+    qn_fallback_policy graph_fallback; /* that graphs begin with */
+    unsigned candidates;               /* devices the router may choose, one bit per slot */
+    int is_list;                       /* --backend names several */
     const qn_device *timekeeper; /* device whose clock is the context's, NULL: the monotonic one */
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;
@@ -110,10 +124,37 @@ struct qn_ctx {
     qn_ledger *ledger;  /* NULL: none is kept */
     uint64_t tick;      /* LRU time */
     qn_transfer_count transfers;
-    qn_map stage_logs; /* stage_log.h */
+    qn_map stage_logs; /* name and device -> qn_stage_log */
     double opened_us;
     char started[24];
 };
+
+/* Process.c. */
+
+/* Notes the process that opens the context. */
+void qn_process_enter(qn_ctx *ctx);
+
+/* Devices are found, opened and closed by one thread at a time, of all contexts together. */
+void qn_drivers_lock(void);
+void qn_drivers_unlock(void);
+
+/* Counts the devices of qn_backends[b]. Fails in a child of a process that has used its driver. */
+qn_status qn_drivers_count(int b, const qn_hal_config *config, qn_backend_state *state,
+                           qn_err *err);
+
+/* True in a child of the process that opened the context on devices. */
+int qn_ctx_is_inherited(const qn_ctx *ctx);
+
+/* At the start of a public call: no pointer of `...` is NULL, and `of`, if not NULL, has a context
+ * of this process. */
+#define QN_CHECK_CALL(ctx, err, ...)                                                               \
+    qn_check_call(__func__, ctx, #__VA_ARGS__, (const void *const[]){ __VA_ARGS__ },               \
+                  sizeof((const void *const[]){ __VA_ARGS__ }) / sizeof(void *), err)
+qn_status qn_check_call(const char *call, const qn_ctx *ctx, const char *names,
+                        const void *const *given, size_t n, qn_err *err);
+
+/* Device.c. */
+qn_status qn_device_check(const qn_ctx *ctx, int device, qn_err *err); /* is there one? */
 
 /* Stream.c. */
 
@@ -141,5 +182,78 @@ int qn_points_are_done(qn_device *device, const qn_points *points);
 /* Waits for all streams and forgets their events. */
 qn_status qn_device_sync(qn_device *device, qn_err *err);
 void qn_streams_close(qn_device *device);
+
+/* Settings.c: flag beats environment beats default, resolved once per context. */
+
+/* Fills the plain settings of the context (log, route, fallback, threads, budgets, folders). */
+qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err);
+
+/* All fault rules, of the option and of the environment, into `out`. */
+void qn_settings_faults(const qn_options *options, qn_str *out);
+
+/* "80%" of `free_bytes`, or "512M", into bytes. */
+qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out, qn_err *err);
+
+/* Fault.c: faults on demand, of QUERN_FAULT and qn_options.fault.
+ *
+ * A comma list of rules `where[:stage][>bytes][@n][*count]`; where = compile alloc launch
+ * copy_h2d copy_d2h timeout device_lost corrupt. Parts `sim.key=value` are limits of the sim
+ * device. Without rules a check is one test of a pointer. */
+
+/* Parses `rules` (NULL or "" gives *out = NULL). sim.* parts are appended to
+ * `sim`; they are checked whether or not a sim device is opened. */
+qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err *err);
+void qn_faults_free(qn_faults *faults);
+
+/* Counts one event and says whether a rule wants it to fail. `stage` and `bytes` may be NULL
+ * and 0. */
+int qn_fault_hits(qn_faults *faults, const char *where, const char *stage, size_t bytes);
+
+/* Fallback.c: the line that is never silent, its counters, and the health of devices. */
+
+qn_fallbacks *qn_fallbacks_new(void);
+void qn_fallbacks_free(qn_fallbacks *list);
+
+/* The reason class of a status. */
+const char *qn_fallback_reason(qn_status status);
+
+/* Health. */
+void qn_health_note(qn_device *device, int failed);
+/* Two mismatches in a row trip the breaker at once. */
+void qn_health_mismatch(qn_device *device, int mismatched);
+/* 0 while the device is refused. After the pause one caller gets 1: its stage is the probe. */
+int qn_health_ok(qn_device *device);
+
+/* Compile.c: kernel text to device module, through the memory and disk caches. */
+
+enum { QN_MODULES_KEPT = 512 };
+
+/* The module on the device, compiled if neither cache has it. The device owns it and holds it for
+ * the caller: it stays loaded until every holder has dropped it. Modules without holders stay
+ * as well, up to device->modules_kept in all; above that, the least recently requested ones are
+ * unloaded first. */
+qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
+                     qn_err *err);
+
+/* The kernel's place in its module. */
+int qn_stage_kernel_i(const qn_kernel_info *kernel);
+
+/* LANES of a TEAM kernel on the device. */
+int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel);
+
+/* Unloads everything the device holds. */
+void qn_compile_close(qn_device *device);
+
+/* Fft.c: plans of transforms, made once per device and shape. */
+
+/* The device's plan for the shape, made when there is none. Owned by the device, except that a plan
+ * with working memory of its own serves one caller: then *is_own is set, and the caller frees it by
+ * qn_fft_free. */
+qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out, int *is_own,
+                     qn_err *err);
+void qn_fft_free(qn_device *device, qn_fft *plan);
+
+/* Frees everything the device holds. */
+void qn_fft_close(qn_device *device);
 
 #endif

@@ -1,4 +1,4 @@
-/* device.c - what a context and its devices are asked for. */
+/* device.c - public queries about a context and its devices. */
 #include "engine/device/context.h"
 
 #include "util/clock.h"
@@ -20,14 +20,22 @@ int qn_device_count(const qn_ctx *ctx)
     return ctx->n_devices;
 }
 
+qn_status qn_device_check(const qn_ctx *ctx, int device, qn_err *err)
+{
+    return device >= 0 && device < ctx->n_devices
+               ? QN_OK
+               : qn_fail(err, QN_ERR_USAGE, "device %d; the context has %d", device,
+                         ctx->n_devices);
+}
+
 const char *qn_device_id(const qn_ctx *ctx, int device)
 {
-    return ctx->devices[device].id;
+    return qn_device_check(ctx, device, NULL) == QN_OK ? ctx->devices[device].id : NULL;
 }
 
 const qn_device_info *qn_device_get(const qn_ctx *ctx, int device)
 {
-    return &ctx->devices[device].info;
+    return qn_device_check(ctx, device, NULL) == QN_OK ? &ctx->devices[device].info : NULL;
 }
 
 int qn_device_find(const qn_ctx *ctx, const char *id)
@@ -58,6 +66,15 @@ int qn_device_is_candidate(const qn_ctx *ctx, int device)
 int qn_ctx_pinned(const qn_ctx *ctx)
 {
     return ctx->pinned;
+}
+
+qn_placing qn_ctx_set_placing(qn_ctx *ctx, qn_placing placing)
+{
+    const qn_placing had = { ctx->pinned, ctx->graph_fallback };
+
+    ctx->pinned = placing.pinned;
+    ctx->graph_fallback = placing.fallback;
+    return had;
 }
 
 const qn_settings *qn_ctx_settings(const qn_ctx *ctx)

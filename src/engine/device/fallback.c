@@ -1,10 +1,10 @@
-/* fallback.c - say it, count it, and keep a record of each device's health.
+/* fallback.c - logs and counts fallbacks, and records each device's health.
  *
  * A device is refused after three failures in a row, or when more than a fifth of its last 50
- * stages failed; for 5 s at first, twice as long each time, 5 minutes at most. Then one stage is
- * let through: if it works the device is back.
+ * stages failed; for 5 s at first, then twice as long each time, at most 5 minutes. Then one stage
+ * may try: if it works, the device is used again.
  */
-#include "engine/device/fallback.h"
+#include "engine/device/context.h"
 
 #include <quern/fallback.h>
 
@@ -14,8 +14,16 @@
 enum { WINDOW = 50, ROW_LIMIT = 3, WINDOW_PCT = 20, PRINT_FIRST = 10 };
 static const double pause_first_us = 5e6, pause_most_us = 300e6;
 
+/* One (stage, reason) pair as reports list it. */
+typedef struct {
+    char stage[64];
+    const char *reason; /* class: "oom", "launch", ... */
+    char text[480];     /* the last sentence */
+    uint64_t count;
+} entry;
+
 struct qn_fallbacks {
-    qn_fallback_entry *list;
+    entry *list;
     int n;
 };
 
@@ -31,16 +39,6 @@ void qn_fallbacks_free(qn_fallbacks *list)
     free(list);
 }
 
-int qn_fallbacks_count(const qn_fallbacks *list)
-{
-    return list->n;
-}
-
-const qn_fallback_entry *qn_fallbacks_at(const qn_fallbacks *list, int i)
-{
-    return &list->list[i];
-}
-
 int qn_ctx_fallback_count(const qn_ctx *ctx)
 {
     return ctx->fallbacks->n;
@@ -48,9 +46,9 @@ int qn_ctx_fallback_count(const qn_ctx *ctx)
 
 void qn_ctx_fallback_get(const qn_ctx *ctx, int i, qn_fallback *out)
 {
-    const qn_fallback_entry *entry = &ctx->fallbacks->list[i];
+    const entry *e = &ctx->fallbacks->list[i];
 
-    *out = (qn_fallback){ entry->stage, entry->reason, entry->text, entry->count };
+    *out = (qn_fallback){ e->stage, e->reason, e->text, e->count };
 }
 
 const char *qn_fallback_reason(qn_status status)
@@ -85,9 +83,9 @@ int qn_status_is_device_fault(qn_status status)
            status == QN_ERR_TIMEOUT;
 }
 
-static qn_fallback_entry *find_entry(qn_fallbacks *list, const char *stage, const char *reason)
+static entry *find_entry(qn_fallbacks *list, const char *stage, const char *reason)
 {
-    qn_fallback_entry *grown;
+    entry *grown;
 
     for (int i = 0; i < list->n; i++)
         if (!strcmp(list->list[i].stage, stage) && !strcmp(list->list[i].reason, reason))
@@ -96,7 +94,7 @@ static qn_fallback_entry *find_entry(qn_fallbacks *list, const char *stage, cons
         return NULL;
     list->list = grown;
     grown += list->n++;
-    *grown = (qn_fallback_entry){ .reason = reason };
+    *grown = (entry){ .reason = reason };
     strncpy(grown->stage, stage, sizeof grown->stage - 1);
     return grown;
 }
@@ -118,7 +116,7 @@ static int is_power_of_ten(uint64_t n)
     return n == 1;
 }
 
-/* Every sentence must fit the form of the line: no final period, never empty. */
+/* Every sentence must fit the log line: no final period, never empty. */
 static void trim_sentence(char *text, size_t size, qn_status status)
 {
     size_t n = strlen(text);
@@ -145,7 +143,7 @@ static void print_line(const qn_ctx *ctx, const char *stage, const char *text, u
 qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
 {
     const char *reason = qn_fallback_reason(err->status);
-    qn_fallback_entry *entry;
+    entry *e;
     char text[sizeof err->text];
 
     memcpy(text, err->text, sizeof text);
@@ -153,9 +151,9 @@ qn_status qn_fallback_note(qn_ctx *ctx, const char *stage, qn_err *err)
     if (ctx->settings.fallback == QN_FALLBACK_ERROR)
         return qn_fail(err, QN_ERR_FALLBACK, "stage %s failed (%s) and fallback is forbidden",
                        stage, text);
-    if ((entry = find_entry(ctx->fallbacks, stage, reason))) {
-        entry->count++;
-        memcpy(entry->text, text, sizeof entry->text);
+    if ((e = find_entry(ctx->fallbacks, stage, reason))) {
+        e->count++;
+        memcpy(e->text, text, sizeof e->text);
     }
     qn_metric_add(qn_metric_of(ctx->metrics, "gpu_fallback_count",
                                QN_LABELS("stage", stage, "reason", reason)),

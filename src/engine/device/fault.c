@@ -1,5 +1,5 @@
 /* fault.c - parse fault rules and count events against them. */
-#include "engine/device/fault.h"
+#include "engine/device/context.h"
 
 #include "hal/sim/sim_limits.h"
 
@@ -122,10 +122,8 @@ qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err 
     *out = NULL;
     if (!rules || !*rules)
         return QN_OK;
-    if (!(faults = calloc(1, sizeof *faults)) || !(copy = strdup(rules))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "fault rules: out of host memory");
-        goto out;
-    }
+    if (!(faults = calloc(1, sizeof *faults)) || !(copy = strdup(rules)))
+        QN_FAIL(err, QN_ERR_NOMEM, "fault rules: out of host memory");
     for (char *part = strtok_r(copy, ", ", &save); part; part = strtok_r(NULL, ", ", &save))
         QN_TRY(add_part(faults, part, sim, err));
     QN_TRY(qn_sim_limits_parse(qn_str_get(sim), &limits, err));

@@ -1,10 +1,10 @@
-/* fft.c - plans of transforms: from memory, with the help of the disk, or from nothing.
+/* fft.c - plans of transforms: from memory, from the disk cache, or newly made.
  *
- * What is kept on disk is the library's business (compiled kernels, measured choices); here it is
- * one entry of the kernel cache per device and shape. FFTW's choices depend on the processor and
- * the sides of a field only, so cpu and sim share them for any number of threads and batches.
+ * What is stored on disk is up to the library (compiled kernels, measured choices); here it is one
+ * entry of the kernel cache per device and shape. FFTW's choices depend only on the processor and
+ * the sides of a field, so cpu and sim share them for any number of threads and batches.
  */
-#include "engine/device/fft.h"
+#include "engine/device/context.h"
 
 #include "engine/device/kcache.h"
 #include "util/clock.h"
@@ -50,7 +50,7 @@ static void make_key(const qn_device *device, const qn_fft_shape *shape, char ou
     qn_hex(digest, sizeof digest, out);
 }
 
-/* Kernels of the library count as ours; FFTW has none. */
+/* The library's kernels count like our own; FFTW has none. */
 static void count(qn_device *device, const qn_fft_build *build, double start_us)
 {
     qn_ctx *ctx = device->ctx;
@@ -109,7 +109,7 @@ qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out,
         return QN_OK;
     if ((st = make(device, shape, out, &scratch_bytes, err)) != QN_OK)
         return qn_prefix(err, "fft %s", name);
-    /* Without room in the map the caller keeps it: that is always right. */
+    /* Without room in the map the caller owns it, which is always right. */
     *is_own = scratch_bytes > 0 || qn_map_put(&device->ffts, name, *out) != QN_OK;
     return QN_OK;
 }

@@ -122,7 +122,19 @@ static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t
            *payload > 0 && *payload <= entry_cap_bytes && file_bytes == QN_KCACHE_HEADER + *payload;
 }
 
-static int read_entry(int file, qn_blob *out)
+/* The key belongs to what is hashed: an entry under another name is none. */
+static void digest_of(const char *key, const void *data, size_t bytes,
+                      unsigned char out[QN_SHA256_BYTES])
+{
+    qn_sha256 hash;
+
+    qn_sha256_begin(&hash);
+    qn_sha256_add(&hash, key, QN_KEY_CHARS);
+    qn_sha256_add(&hash, data, bytes);
+    qn_sha256_end(&hash, out);
+}
+
+static int read_entry(int file, const char *key, qn_blob *out)
 {
     unsigned char head[QN_KCACHE_HEADER], digest[QN_SHA256_BYTES];
     struct stat info;
@@ -135,7 +147,7 @@ static int read_entry(int file, qn_blob *out)
         !parse_header(head, (uint64_t)info.st_size, &kind, &bytes) || !(data = malloc(bytes)))
         return 0;
     if (qn_read_exactly(file, data, bytes)) {
-        qn_sha256_of(data, bytes, digest);
+        digest_of(key, data, bytes, digest);
         if (!memcmp(digest, head + 24, sizeof digest)) {
             *out = (qn_blob){ data, bytes, (qn_bin_kind)kind };
             return 1;
@@ -160,7 +172,7 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
         unlink(path);
         return QN_KCACHE_BAD;
     }
-    good = folder_is_safe(cache->dir) && read_entry(file, out);
+    good = folder_is_safe(cache->dir) && read_entry(file, key, out);
     if (good)
         futimens(file, NULL); /* age by use */
     else
@@ -214,7 +226,8 @@ qn_status qn_kcache_list(const char *dir, qn_kcache_entry **out, int *n, qn_err 
     if (!folder && errno == ENOENT)
         return QN_OK;
     if (!folder)
-        return qn_fail(err, QN_ERR_IO, "cannot read the cache folder %s: %s", dir, strerror(errno));
+        return qn_fail(err, errno == ENOMEM ? QN_ERR_NOMEM : QN_ERR_IO,
+                       "cannot read the cache folder %s: %s", dir, strerror(errno));
     while ((item = readdir(folder))) {
         if (!is_entry_name(item->d_name, strlen(item->d_name)))
             continue;
@@ -308,7 +321,7 @@ qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], co
     put_le(head + 4, QN_KCACHE_VERSION, 4);
     put_le(head + 8, blob->kind, 4);
     put_le(head + 16, blob->bytes, 8);
-    qn_sha256_of(blob->data, blob->bytes, head + 24);
+    digest_of(key, blob->data, blob->bytes, head + 24);
 
     entry_path(cache->dir, key, path, sizeof path);
     snprintf(temp, sizeof temp, "%s%s", path, temp_end);

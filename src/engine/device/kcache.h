@@ -1,7 +1,7 @@
 /* kcache.h - compiled kernels on disk.
  *
  * One file per key: magic "QNKC", u32 version, u32 kind, u32 zero, u64 payload bytes, SHA-256 of
- * the payload, payload; little endian. A file is believed only when folder and file belong to
+ * key and payload, payload; little endian. A file is believed only when folder and file belong to
  * us and nobody else can write them, and the digest fits: one kind of entry is code that the
  * process loads. Everything else is ignored, removed and counted.
  */
@@ -13,7 +13,7 @@
 
 typedef struct qn_kcache qn_kcache;
 
-enum { QN_KCACHE_VERSION = 1, QN_KCACHE_HEADER = 56 };
+enum { QN_KCACHE_VERSION = 2, QN_KCACHE_HEADER = 56 };
 
 typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
 

@@ -1,10 +1,10 @@
 /* pool.c - buckets, reuse, trimming.
  *
- * Idle blocks hang in one list per power of two, newest first, and in one list ordered by time
- * for trimming. Blocks above `exact_above` are rounded to 2 MiB instead of a power of two: a
- * 300 MiB array would otherwise hold 512 MiB. Where the bucket is more than the device or the
- * budget allows, what was asked for is rounded to 4 KiB: an array that fits must not be refused
- * for the sake of reuse.
+ * Idle blocks are in one list per power of two, newest first, and in one list ordered by time for
+ * trimming. Blocks above `exact_above` are rounded to 2 MiB instead of a power of two: a 300 MiB
+ * array would otherwise hold 512 MiB. Where the bucket is larger than the device or the budget
+ * allows, the request is rounded to 4 KiB: an array that fits must not be refused for the sake of
+ * reuse.
  */
 #include "engine/device/pool.h"
 
@@ -82,7 +82,7 @@ qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *sour
     return QN_OK;
 }
 
-/* Gives an idle block's memory back to its source. */
+/* Returns an idle block's memory to its source. */
 static void destroy_idle(qn_pool *pool, qn_block *block)
 {
     unlink_block(&pool->idle[log2_of(block->bytes)], block);
@@ -303,9 +303,4 @@ void qn_pool_set_disabled(qn_pool *pool, int disabled)
 qn_pool_stats qn_pool_get_stats(const qn_pool *pool)
 {
     return pool->stats;
-}
-
-size_t qn_pool_budget(const qn_pool *pool)
-{
-    return pool->opt.budget_bytes;
 }

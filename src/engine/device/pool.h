@@ -1,9 +1,9 @@
 /* pool.h - memory that is kept for reuse.
  *
- * A pool hands out blocks in power-of-two sizes (buckets) and takes them back without freeing
- * them. A block goes out again only when its usage covers what is asked, its size suffices and
- * the device is done with it. Where the memory comes from is a table of three functions, so
- * pools of device memory, pinned memory and plain memory are one piece of code.
+ * A pool hands out blocks in power-of-two sizes (buckets) and takes them back without freeing them.
+ * A block is reused only when its usage covers the request, its size suffices and the device is
+ * done with it. The source of the memory is a table of three functions, so pools of device memory,
+ * pinned memory and plain memory share one piece of code.
  */
 #ifndef QN_ENGINE_POOL_H
 #define QN_ENGINE_POOL_H
@@ -15,13 +15,13 @@
 typedef struct qn_block {
     qn_mem *mem;   /* device memory */
     void *host;    /* or host memory */
-    size_t bytes;  /* what it holds: the bucket */
+    size_t bytes;  /* its size: the bucket */
     size_t wanted; /* what was asked for */
     unsigned usage;
     uint64_t generation; /* changes whenever the block is handed out: part of replay keys */
     /* Set by the owner before release: the last work that touches the block, by stream. */
     uint64_t use_seq[QN_N_STREAMS];
-    int is_pinned; /* host memory that a device gave */
+    int is_pinned; /* host memory allocated by a device */
     /* private to the pool */
     struct qn_block *next, *prev;
     uint64_t tick;
@@ -42,7 +42,7 @@ typedef struct qn_pool_options {
     size_t exact_above;  /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
     size_t max_block;    /* no block is larger, though its bucket may be; 0 = no limit */
     int max_idle;        /* idle blocks per bucket; 0 = no limit */
-    int disabled;        /* never reuse: for measuring what the pool gains */
+    int disabled;        /* never reuse, to measure what the pool gains */
 } qn_pool_options;
 
 typedef struct qn_pool_stats {
@@ -57,18 +57,18 @@ qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *sour
 /* Frees every block, idle or not. */
 void qn_pool_free(qn_pool *pool);
 
-/* A block of at least `bytes`. Idle blocks are trimmed when the budget demands it; when that is
- * not enough: QN_ERR_NOMEM naming bytes and budget. */
+/* A block of at least `bytes`. Idle blocks are trimmed when the budget requires it; when that is
+ * not enough: QN_ERR_NOMEM with bytes and budget. */
 qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out, qn_err *err);
 void qn_pool_release(qn_pool *pool, qn_block *block);
 
-/* Frees idle blocks, oldest first, until `bytes` are gone or none is left; what was freed. */
+/* Frees idle blocks, oldest first, until `bytes` are free or none is left; returns the bytes
+ * freed. */
 size_t qn_pool_trim(qn_pool *pool, size_t bytes);
 
-/* From now on blocks larger than `bytes` are rounded to 2 MiB: for work that has few arrays, large
- * and long-lived, where a power of two would cost half as much again and be reused for nothing. */
+/* From now on blocks larger than `bytes` are rounded to 2 MiB: for work with few arrays, large and
+ * long-lived, where a power of two would waste up to half and nothing would be reused. */
 void qn_pool_set_exact_above(qn_pool *pool, size_t bytes);
 qn_pool_stats qn_pool_get_stats(const qn_pool *pool);
-size_t qn_pool_budget(const qn_pool *pool);
 
 #endif

@@ -1,12 +1,12 @@
 /* stream.c - points in the work of a device.
  *
- * Buffers remember when they were last written and read as (stream, number of the submission).
- * Waiting for such a point records an event at the stream's present end, which lies at or after
- * the point: waiting a little longer than needed costs less than an event per buffer and stage.
+ * Buffers remember their last write and reads as (stream, number of the submission). Waiting for
+ * such a point records an event at the stream's present end, which is at or after the point:
+ * waiting a little longer than needed costs less than an event per buffer and stage.
  */
 #include "engine/device/context.h"
 
-/* Passes a status of the backend on; a lost device is remembered. */
+/* Returns a backend's status; remembers that a device is lost. */
 static qn_status pass(qn_device *device, qn_status st)
 {
     if (st == QN_ERR_DEVICE_LOST)

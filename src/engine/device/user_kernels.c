@@ -1,4 +1,4 @@
-/* user_kernels.c - kernel text that arrives at run time: from users, from generators. */
+/* user_kernels.c - kernel text given at run time, by users or generators. */
 #include "engine/device/context.h"
 
 #include "hal/module_text.h"
@@ -34,7 +34,7 @@ void qn_kernels_free(qn_kernel_module *module)
     free(m);
 }
 
-/* A TEAM's lanes are the device's choice unless the constants have the word. */
+/* A TEAM's lanes are chosen by the device unless the constants define them. */
 static int lanes_of(const owned_module *m, const qn_head *head)
 {
     const int is_given = head->form == QN_FORM_TEAM && strstr(m->defines, "LANES=");
@@ -61,6 +61,7 @@ static void fill_kernel(owned_module *m, int k, qn_arg_info *args)
         .folds = (uint8_t)head->folds,
         .unroll = (uint8_t)head->unroll,
         .lanes = lanes_of(m, head),
+        .points = head->points,
         .args = args,
         .module = &m->module,
     };
@@ -79,10 +80,8 @@ static qn_status build(owned_module *m, const char *name, const char *text, cons
     if (!m->name || !m->text || !m->defines)
         goto nomem;
     QN_TRY(qn_heads_parse(name, text, &m->heads, err));
-    if (m->heads.n <= 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no kernel (MAP, GROUP or TEAM) in the text", name);
-        goto out;
-    }
+    if (m->heads.n <= 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: no kernel (MAP, GROUP or TEAM) in the text", name);
     for (int k = 0; k < m->heads.n; k++)
         n_args += (size_t)m->heads.list[k].n_args;
     m->infos = calloc((size_t)m->heads.n, sizeof *m->infos);
@@ -123,16 +122,21 @@ static qn_status make(const char *name, const char *text, const char *defines,
 
 qn_status qn_kernels_new(const char *name, const char *text, qn_kernel_module **out, qn_err *err)
 {
-    return make(name, text, "", out, err);
+    const qn_status st = QN_CHECK_CALL(NULL, err, name, text, out);
+
+    return st == QN_OK ? make(name, text, "", out, err) : st;
 }
 
 qn_status qn_kernels_with(const qn_kernel_module *module, const char *defines,
                           qn_kernel_module **out, qn_err *err)
 {
-    const char *const own = module->defines ? module->defines : "";
+    const char *own;
     char all[512], *text;
-    qn_status st;
+    qn_status st = QN_CHECK_CALL(NULL, err, module, defines, out);
 
+    if (st != QN_OK)
+        return st;
+    own = module->defines ? module->defines : "";
     if (snprintf(all, sizeof all, "%s%s%s", own, *own ? " " : "", defines) >= (int)sizeof all)
         return qn_fail(err, QN_ERR_LIMIT, "kernel module %s: more than %zu characters of constants",
                        module->name, sizeof all - 1);

@@ -1,20 +1,20 @@
-/* capture.c - a plan as one recording of the device.
+/* capture.c - records a plan as one graph of the device.
  *
- * Under capture every step goes to a stream of the device and the order between streams is
- * written down as events. Copies of small plans stay on the graph's own stream: an edge between
- * streams costs a few microseconds. Plans that move much data give them streams of their own, so
- * that in a replay the uploads of one stage run while another computes and a third is read back:
- * eight vadds of 500 000 floats from host to host take about the time of their uploads alone.
- * Branches of the graph fork from its own stream and join it again.
+ * During capture every step goes to a stream of the device, and the order between streams is
+ * recorded as events. Copies of small plans stay on the graph's own stream: an edge between streams
+ * costs a few microseconds. Plans that move much data get streams for their copies, so that in a
+ * replay the uploads of one stage run while another computes and a third is read back: eight vadds
+ * of 500 000 floats from host to host take about the time of their uploads. Branches of the graph
+ * fork from its own stream and join it again.
  */
 #include "engine/graph/run.h"
 
 #include <stdlib.h>
 
-/* Bytes from which overlapping copies gain more than the edges between streams cost. */
+/* From this many bytes on, overlapping copies gain more than the edges between streams cost. */
 static const size_t overlap_from_bytes = (size_t)1 << 20;
 
-/* Every kernel must be there before capture: compiling inside one is not allowed. */
+/* Every kernel must be compiled before capture: compiling inside one is not allowed. */
 static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
 {
     for (int i = 0; i < plan->n; i++) {
@@ -31,8 +31,8 @@ static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *e
     return QN_OK;
 }
 
-/* A captured stream cannot wait for work outside, so all that the steps would wait for must be
- * over. The rest of the device goes on: other graphs may be in flight on it. */
+/* A captured stream cannot wait for outside work, so everything that the steps would wait for must
+ * have ended. Other graphs may still be in flight on the device. */
 static qn_status settle(qn_graph *graph, const qn_recording *r, qn_device *device, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* The copy or the last write of a buffer, for those who need it on other streams. */
+/* The copy or the last write of a buffer, for streams that must wait for it. */
 typedef struct {
     qn_event *event;
     unsigned seen; /* streams that need not wait for it, one bit each */
@@ -69,9 +69,9 @@ typedef struct {
     qn_recording *r;
     qn_device *device;
     qn_stream upload, download;
-    unsigned streams;  /* all that take part, one bit each */
+    unsigned streams;  /* streams that take part, one bit each */
     ready_mark *ready; /* per buffer */
-    int *last_writer;  /* per buffer that is downloaded: the step that writes it last, else -1 */
+    int *last_writer;  /* per downloaded buffer: the step that writes it last, else -1 */
     int next_meet;
 } capture_run;
 
@@ -123,7 +123,7 @@ out:
     return st;
 }
 
-/* `on` waits until buffer `b` is as another stream left it. */
+/* `on` waits until another stream has finished with buffer `b`. */
 static qn_status wait_ready(capture_run *c, int b, qn_stream on, qn_err *err)
 {
     ready_mark *ready = &c->ready[b];
@@ -214,14 +214,6 @@ out:
     return st;
 }
 
-static int writes(const qn_stage *stage, int b)
-{
-    for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i == b && stage->args[a].mode != QN_ARG_IN)
-            return 1;
-    return 0;
-}
-
 /* A download needs only the last stage that writes its buffer, not all that come after. */
 static void find_writers(capture_run *c)
 {
@@ -236,7 +228,7 @@ static void find_writers(capture_run *c)
             continue;
         for (int i = d - 1; i >= 0 && c->last_writer[b] < 0; i--)
             if (plan->steps[i].kind == QN_STEP_STAGE &&
-                writes(&c->graph->stages[plan->steps[i].stage], b))
+                qn_stage_writes(&c->graph->stages[plan->steps[i].stage], b))
                 c->last_writer[b] = i;
     }
 }

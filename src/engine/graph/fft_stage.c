@@ -1,11 +1,9 @@
-/* fft_stage.c - a stage that is a transform.
+/* fft_stage.c - a stage that is a Fourier transform.
  *
- * To the rest of the engine it is a stage like any other: a head with one INOUT argument, an op
- * with a cost and an exactness. Only preparing and launching it ask the backend for a plan instead
- * of a module.
+ * To the rest of the engine it is an ordinary stage: a head with one INOUT argument, an op with a
+ * cost and an exactness. Only preparation and launch ask the backend for a plan instead of a
+ * module.
  */
-#include "engine/device/fault.h"
-#include "engine/device/fft.h"
 #include "engine/graph/run.h"
 
 #include <math.h>
@@ -42,15 +40,13 @@ static const qn_op ops[2] = {
       .cost = cost,
       .work = 2.5,
       .exactness = QN_EXACT_NORM,
-      .tolerance = 5e-6,
-      .module = "fft" },
+      .tolerance = 5e-6 },
     { .name = "fft_f64",
       .priority = QN_PRIORITY_HOT,
       .cost = cost,
       .work = 2.5,
       .exactness = QN_EXACT_NORM,
-      .tolerance = 1e-13,
-      .module = "fft" },
+      .tolerance = 1e-13 },
 };
 
 static qn_status check(const char *name, const qn_fft_shape *shape, const qn_buf *buf,
@@ -83,17 +79,18 @@ static qn_status check(const char *name, const qn_fft_shape *shape, const qn_buf
 qn_status qn_graph_fft(qn_graph *graph, const char *name, const qn_fft_shape *shape,
                        qn_fft_direction direction, qn_buf *buf, size_t offset, qn_err *err)
 {
-    const int which = shape->is_f64 != 0;
     const qn_arg arg = qn_arg_at(buf, offset);
-    const qn_range range = qn_range_3d(shape->cols, shape->rows, shape->batch);
     qn_stage_fft *fft = NULL;
     qn_status st = QN_OK;
+    qn_range range;
+    int which;
 
+    QN_TRY(QN_CHECK_CALL(NULL, err, graph, name, shape, buf));
+    which = shape->is_f64 != 0;
+    range = qn_range_3d(shape->cols, shape->rows, shape->batch);
     QN_TRY(check(name, shape, buf, offset, err));
-    if (!(fft = calloc(1, sizeof *fft))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
-        goto out;
-    }
+    if (!(fft = calloc(1, sizeof *fft)))
+        QN_FAIL(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
     fft->shape = *shape;
     fft->direction = direction;
     QN_TRY(qn_graph_add(graph, name, &ops[which], &heads[which], range, &arg, err));
@@ -137,7 +134,7 @@ qn_status qn_stage_fft_run(qn_stage *stage, qn_device *device, const qn_launch_a
                                     stage->fft->direction, data, on, err);
 }
 
-/* Reals of row `y` that mean something after the transform. */
+/* The number of reals in row `y` that have a defined value after the transform. */
 static int defined_reals(const qn_stage_fft *fft, int y)
 {
     const qn_fft_shape *s = &fft->shape;

@@ -1,12 +1,9 @@
-/* graph.c - building graphs: stages, what they touch, and what is derived from that.
+/* graph.c - building graphs: stages, the buffers they touch, and everything derived from that.
  *
- * Whatever changes what a run does makes the graph uncompiled again; a run in flight is waited
- * for first, since it may have to be repeated as it was.
+ * Any change to what a run does makes the graph uncompiled again. A run in flight is waited for
+ * first, since it may have to be repeated in its old form.
  */
 #include "engine/graph/run.h"
-
-#include "engine/device/compile.h"
-#include "engine/memory/ledger.h"
 
 #include "hal/geometry.h"
 #include "util/list.h"
@@ -26,13 +23,17 @@ static void release_temps(qn_runs *runs, int slot)
 
 qn_status qn_graph_new(qn_ctx *ctx, const char *name, qn_graph **out, qn_err *err)
 {
-    qn_graph *graph = calloc(1, sizeof *graph);
+    qn_status st = QN_CHECK_CALL(ctx, err, ctx, name, out);
+    qn_graph *graph = st == QN_OK ? calloc(1, sizeof *graph) : NULL;
 
+    if (st != QN_OK)
+        return st;
     if (!graph)
         return qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", name);
     graph->runs = (qn_runs){ .wait = wait_for_runs, .release = release_temps };
     graph->ctx = ctx;
     graph->failed_stage = -1;
+    graph->fallback = ctx->graph_fallback;
     strncpy(graph->name, name, sizeof graph->name - 1);
     *out = graph;
     return QN_OK;
@@ -61,17 +62,17 @@ static void free_bufs(qn_graph *graph)
     free(graph->bufs);
 }
 
-/* The stages that run are again those that were added. */
+/* Restores the stages as they were added. */
 static void split_fused(qn_graph *graph)
 {
     if (graph->fusion)
-        qn_route_free(graph); /* it knows the stages that go */
+        qn_route_free(graph); /* it refers to the stages that go away */
     qn_fuse_undo(graph);
 }
 
 void qn_graph_free(qn_graph *graph)
 {
-    if (!graph)
+    if (!graph || qn_ctx_is_inherited(graph->ctx))
         return;
     qn_graph_wait(graph, NULL);
     qn_fence_clear(&graph->fence);
@@ -92,8 +93,8 @@ void qn_graph_free(qn_graph *graph)
 
 /* Building. */
 
-/* The graph is about to change: a run in flight ends as it began, and then the stages are those
- * that were added. */
+/* The graph is about to change: the run in flight ends in its old form, then the stages as added
+ * are restored. */
 static qn_status reopen(qn_graph *graph, qn_err *err)
 {
     const qn_status st = qn_recover_wait(graph, err);
@@ -103,28 +104,18 @@ static qn_status reopen(qn_graph *graph, qn_err *err)
     return st;
 }
 
-static qn_status grow(void **list, int n, size_t *cap, size_t size, qn_err *err)
-{
-    void *grown = qn_grown(*list, (size_t)n, cap, size);
-
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "graph: out of host memory");
-    *list = grown;
-    return QN_OK;
-}
-
 static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
 {
     qn_buf *root = qn_buf_root(buf);
     qn_status st;
     int i = 0;
 
-    /* Newest first: chains touch what they touched last. */
+    /* Newest first: stages of a chain touch the buffers of the stage before. */
     for (i = graph->n_bufs - 1; i >= 0; i--)
         if (graph->bufs[i].root == root)
             break;
     if (i < 0) {
-        st = grow((void **)&graph->bufs, graph->n_bufs, &graph->cap_bufs, sizeof *graph->bufs, err);
+        st = QN_GROW(graph->bufs, graph->n_bufs, &graph->cap_bufs, "the buffers of a graph", err);
         if (st != QN_OK)
             return st;
         i = graph->n_bufs++;
@@ -172,7 +163,8 @@ static size_t values_size(const qn_kernel_info *kernel, const qn_arg *args)
     return total;
 }
 
-/* Points before the range are not written: they must survive, as what lies before an offset. */
+/* Points before the range are not written, so they must survive, like the bytes before an
+ * offset. */
 static int begins_late(const qn_range *range)
 {
     return range->x0 > 0 || range->y0 > 0 || range->z0 > 0;
@@ -212,6 +204,60 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args,
     return QN_OK;
 }
 
+/* Elements of argument `a` that the stage surely touches: so many from the start on. */
+static double reach(const qn_stage *stage, const qn_op_use *use, int a)
+{
+    const qn_range *r = &stage->range;
+    double end = (double)r->x1;
+
+    if (stage->op->need)
+        return stage->op->need(use, a);
+    if (!(stage->kernel->points >> a & 1))
+        return 0;
+    /* GI counts rows of 2^30 points; the last row of a folded range may have more. */
+    if (stage->kernel->folds)
+        end += (double)(r->y1 - 1) * QN_MAX_AXIS;
+    return end;
+}
+
+/* The buffers have what the stage touches, as far as that is known; `value`, unless NULL, stands
+ * for the value of argument `changed`. */
+static qn_status check_reach(const qn_graph *graph, const qn_stage *stage, int changed,
+                             const void *value, qn_err *err)
+{
+    const qn_range *r = &stage->range;
+    const void *values[QN_MAX_ARGS] = { NULL };
+    size_t bytes[QN_MAX_ARGS] = { 0 };
+    const qn_op_use use = { stage->kernel, stage->range, bytes, values };
+
+    if (r->x1 <= r->x0 || r->y1 <= r->y0 || r->z1 <= r->z0)
+        return QN_OK;
+    for (int a = 0; a < stage->n_args; a++) {
+        const qn_stage_arg *arg = &stage->args[a];
+
+        bytes[a] = arg->bytes;
+        if (arg->buf_i < 0)
+            values[a] = value && a == changed ? value : stage->values + arg->value_at;
+    }
+    for (int a = 0; a < stage->n_args; a++) {
+        const size_t size = stage->args[a].buf_i < 0 ? 0 : stage->kernel->args[a].size;
+        const double end = size ? reach(stage, &use, a) : 0;
+        const int is_before =
+            end > 0 && (r->x0 < 0 || (stage->op->need && (r->y0 < 0 || r->z0 < 0)));
+
+        if (!is_before && end <= (double)(size ? bytes[a] / size : 0))
+            continue;
+        return qn_fail(err, QN_ERR_USAGE,
+                       "stage %s: its range from %lld to %lld needs elements %s%.0f of argument %d "
+                       "(%s), and buffer %s has %zu there",
+                       stage->name, (long long)r->x0, (long long)r->x1,
+                       is_before ? "before 0 to " : "0 to ", end - 1, a,
+                       stage->kernel->args[a].name, graph->bufs[stage->args[a].buf_i].root->name,
+                       bytes[a] / size);
+    }
+    return QN_OK;
+}
+
 qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
                        const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
                        qn_err *err)
@@ -225,14 +271,14 @@ qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
     if (qn_range_check(kernel, &range, err) != QN_OK)
         return qn_prefix(err, "stage %s", name);
     QN_TRY(reopen(graph, err));
-    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
+    QN_TRY(
+        QN_GROW(graph->stages, graph->n_stages, &graph->cap_stages, "the stages of a graph", err));
     stage.args = calloc((size_t)kernel->n_args + 1, sizeof *stage.args);
     stage.values = calloc(1, values_size(kernel, args) + 16);
-    if (!stage.args || !stage.values) {
-        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
-        goto out;
-    }
+    if (!stage.args || !stage.values)
+        QN_FAIL(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
     QN_TRY(fill_args(graph, &stage, args, err));
+    QN_TRY(check_reach(graph, &stage, 0, NULL, err));
     graph->stages[graph->n_stages++] = stage;
     graph->is_compiled = 0;
     return QN_OK;
@@ -246,8 +292,10 @@ qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kernel_info
 {
     qn_err own;
 
-    return qn_graph_add(graph, name, qn_op_of_kernel(kernel), kernel, range, args,
-                        qn_err_begin(err, &own));
+    err = qn_err_begin(err, &own);
+    return QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, name, kernel, args) == QN_OK
+               ? qn_graph_add(graph, name, qn_op_of_kernel(kernel), kernel, range, args, err)
+               : err->status;
 }
 
 qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn_range range,
@@ -258,11 +306,15 @@ qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op_name, qn
     const qn_kernel_info *kernel = op ? qn_op_kernel(op) : NULL;
 
     err = qn_err_begin(err, &own);
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, name, op_name) != QN_OK)
+        return err->status;
     if (!kernel)
         return qn_fail(err, QN_ERR_USAGE, "stage %s: unknown op '%s'", name, op_name);
     if (n_args != kernel->n_args)
         return qn_fail(err, QN_ERR_USAGE, "stage %s: op %s takes %d arguments, not %d", name,
                        op_name, kernel->n_args, n_args);
+    if (QN_CHECK_CALL(NULL, err, args) != QN_OK)
+        return err->status;
     return qn_graph_add(graph, name, op, kernel, range, args, err);
 }
 
@@ -275,21 +327,24 @@ qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *
     qn_status st = QN_OK;
 
     err = qn_err_begin(err, &own);
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, name) != QN_OK ||
+        (n_buffers && QN_CHECK_CALL(NULL, err, buffers, modes) != QN_OK))
+        return err->status;
+    if (!fn)
+        return qn_fail(err, QN_ERR_USAGE, "stage %s has no function", name);
     strncpy(stage.name, name, sizeof stage.name - 1);
     stage.op = qn_op_of_kernel(NULL);
     QN_TRY(reopen(graph, err));
-    QN_TRY(grow((void **)&graph->stages, graph->n_stages, &graph->cap_stages, sizeof stage, err));
-    if (n_buffers > QN_MAX_ARGS) {
-        st = qn_fail(err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
-                     QN_MAX_ARGS);
-        goto out;
-    }
-    if (!(stage.args = calloc((size_t)n_buffers + 1, sizeof *stage.args))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
-        goto out;
-    }
+    QN_TRY(
+        QN_GROW(graph->stages, graph->n_stages, &graph->cap_stages, "the stages of a graph", err));
+    if (n_buffers > QN_MAX_ARGS)
+        QN_FAIL(err, QN_ERR_LIMIT, "stage %s: %d buffers, the limit is %d", name, n_buffers,
+                QN_MAX_ARGS);
+    if (!(stage.args = calloc((size_t)n_buffers + 1, sizeof *stage.args)))
+        QN_FAIL(err, QN_ERR_NOMEM, "stage %s: out of host memory", name);
     for (int i = 0; i < n_buffers; i++) {
         stage.args[i].mode = modes[i];
+        QN_TRY(QN_CHECK_CALL(NULL, err, buffers[i]));
         QN_TRY(use_arg(graph, buffers[i], 0, &stage.args[i], err));
     }
     graph->stages[graph->n_stages++] = stage;
@@ -304,8 +359,10 @@ qn_status qn_graph_temp(qn_graph *graph, const char *name, size_t bytes, qn_buf 
 {
     qn_buf *buf;
     int i;
-    qn_status st = qn_buf_new(graph->ctx, name, bytes, &buf, err);
+    qn_status st = QN_CHECK_CALL(NULL, err, graph, out);
 
+    if (st == QN_OK)
+        st = qn_buf_new(graph->ctx, name, bytes, &buf, err);
     if (st != QN_OK)
         return st;
     buf->is_temp = 1;
@@ -325,6 +382,7 @@ qn_status qn_graph_output(qn_graph *graph, qn_buf *buf, qn_err *err)
     int i;
 
     err = qn_err_begin(err, &own);
+    QN_TRY(QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, buf));
     QN_TRY(reopen(graph, err));
     QN_TRY(use_buf(graph, buf, &i, err));
     graph->bufs[i].is_output = 1;
@@ -348,9 +406,13 @@ qn_status qn_graph_edge(qn_graph *graph, int before, int after, qn_err *err)
     err = qn_err_begin(err, &own);
     int(*grown)[2];
 
-    if (check_stage(graph, before, err) == QN_OK && check_stage(graph, after, err) == QN_OK &&
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph) == QN_OK &&
+        check_stage(graph, before, err) == QN_OK && check_stage(graph, after, err) == QN_OK &&
         reopen(graph, err) == QN_OK) {
-        if (!(grown = realloc(graph->edges, (size_t)(graph->n_edges + 1) * sizeof *grown)))
+        if (before == after)
+            qn_fail(err, QN_ERR_CYCLE, "graph %s: stage %d cannot wait for itself", graph->name,
+                    before);
+        else if (!(grown = realloc(graph->edges, (size_t)(graph->n_edges + 1) * sizeof *grown)))
             qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
         else {
             graph->edges = grown;
@@ -365,11 +427,12 @@ qn_status qn_graph_edge(qn_graph *graph, int before, int after, qn_err *err)
 qn_status qn_graph_pin(qn_graph *graph, int stage, const char *device, qn_err *err)
 {
     qn_err own;
-    const int slot = qn_device_find(graph->ctx, device);
+    int slot;
 
     err = qn_err_begin(err, &own);
-    if (check_stage(graph, stage, err) == QN_OK) {
-        if (slot < 0)
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, device) == QN_OK &&
+        check_stage(graph, stage, err) == QN_OK) {
+        if ((slot = qn_device_find(graph->ctx, device)) < 0)
             qn_fail(err, QN_ERR_INIT, "graph %s: no device '%s'", graph->name, device);
         else if (reopen(graph, err) == QN_OK) {
             graph->stages[stage].pin = slot;
@@ -385,7 +448,8 @@ qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value, q
     qn_stage *s;
 
     err = qn_err_begin(err, &own);
-    if (check_stage(graph, stage, err) != QN_OK)
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph, value) != QN_OK ||
+        check_stage(graph, stage, err) != QN_OK)
         return err->status;
     s = qn_fuse_built(graph, stage);
     if (arg < 0 || arg >= s->n_args || s->args[arg].buf_i >= 0) {
@@ -393,6 +457,8 @@ qn_status qn_graph_set(qn_graph *graph, int stage, int arg, const void *value, q
         return err->status;
     }
     if (memcmp(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes)) {
+        if (s->op->need && check_reach(graph, s, arg, value, err) != QN_OK)
+            return err->status;
         memcpy(s->values + s->args[arg].value_at, value, s->args[arg].value_bytes);
         qn_fuse_update(graph, stage);
     }
@@ -407,10 +473,8 @@ qn_status qn_graph_prepare(qn_graph *graph, qn_err *err)
     if (graph->is_compiled)
         return QN_OK;
     devices = realloc(graph->stage_device, sizeof *devices * (size_t)(graph->n_stages + 1));
-    if (!devices) {
-        st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
-        goto out;
-    }
+    if (!devices)
+        QN_FAIL(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
     graph->stage_device = devices;
     QN_TRY(qn_fuse(graph, err));
     QN_TRY(qn_order_check(graph, err));
@@ -430,7 +494,9 @@ qn_status qn_graph_compile(qn_graph *graph, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
-    return qn_graph_prepare(graph, err);
+    return QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph) == QN_OK
+               ? qn_graph_prepare(graph, err)
+               : err->status;
 }
 
 qn_graph_stats qn_graph_get_stats(const qn_graph *graph)

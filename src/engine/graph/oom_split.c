@@ -1,14 +1,11 @@
 /* oom_split.c - rung 4 of the out-of-memory ladder: a stage in pieces.
  *
- * When a stage's buffers do not fit on the device and its op may be cut along an axis, its range
- * is halved until a piece fits (at most six times). Each piece gets slices of the buffers, runs,
- * and is read back before the next. Results go to memory aside and into their place when the
- * whole piece has arrived, so a piece that fails leaves nothing half done: a smaller one starts
- * where it started, and when the device gives up the CPU does the rest.
+ * When a stage's buffers do not fit on the device and its op may be cut along an axis, its range is
+ * halved until a piece fits (at most six times). Each piece gets slices of the buffers, runs, and
+ * is read back before the next. Results go to separate memory and are copied into place when the
+ * whole piece has arrived. So a piece that fails leaves nothing half done: a smaller piece starts
+ * from the same point, and if the device gives up, the CPU does the rest.
  */
-#include "engine/device/compile.h"
-#include "engine/device/fallback.h"
-#include "engine/device/fault.h"
 #include "engine/graph/run.h"
 #include "hal/geometry.h"
 
@@ -20,11 +17,11 @@ enum { MOST_HALVINGS = 6 };
 /* Slices of the stage's buffers for one piece. */
 typedef struct {
     qn_block *blocks[QN_MAX_ARGS];
-    void *results[QN_MAX_ARGS]; /* of arguments that are written */
+    void *results[QN_MAX_ARGS]; /* for arguments that are written */
     size_t at[QN_MAX_ARGS], bytes[QN_MAX_ARGS];
 } piece;
 
-/* The stage that is cut, and how far it got. */
+/* The stage being cut, and its progress. */
 typedef struct {
     qn_graph *graph;
     qn_stage *stage;
@@ -61,8 +58,8 @@ static qn_buf *root_of(const cut *c, int a)
     return c->stage->args[a].buf_i < 0 ? NULL : c->graph->bufs[c->stage->args[a].buf_i].root;
 }
 
-/* Bytes of a buffer per step along the axis; 0 when it does not divide. A MAP over x touches one
- * element per point: a buffer with more of them is not cut where its range is. */
+/* Bytes of a buffer per step along the axis; 0 when it cannot be divided. A MAP over x touches one
+ * element per point, so a buffer with more elements is not cut with its range. */
 static size_t slice_bytes(const cut *c, int a)
 {
     const qn_stage_arg *arg = &c->stage->args[a];
@@ -109,12 +106,10 @@ static qn_status acquire(const cut *c, qn_i64 n, piece *p, qn_err *err)
             continue;
         p->at[a] = c->stage->args[a].offset + slice_bytes(c, a) * (size_t)c->done;
         p->bytes[a] = slice_bytes(c, a) * (size_t)n;
-        QN_TRY(qn_evict_acquire(c->device, p->bytes[a], c->stage->name, root_of(c, a)->name,
+        QN_TRY(qn_evict_acquire(c->device, p->bytes[a], c->stage->name, root_of(c, a)->name, 1,
                                 &p->blocks[a], err));
-        if (c->stage->args[a].mode != QN_ARG_IN && !(p->results[a] = malloc(p->bytes[a]))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "stage %s: out of host memory", c->stage->name);
-            goto out;
-        }
+        if (c->stage->args[a].mode != QN_ARG_IN && !(p->results[a] = malloc(p->bytes[a])))
+            QN_FAIL(err, QN_ERR_NOMEM, "stage %s: out of host memory", c->stage->name);
     }
 out:
     return st;
@@ -200,13 +195,13 @@ static qn_status run_piece(cut *c, qn_i64 n, qn_err *err)
             memcpy((char *)root_of(c, a)->host + p.at[a], p.results[a], p.bytes[a]);
     c->done += n;
 out:
-    if (st != QN_OK) /* before the memory goes that copies may still use */
+    if (st != QN_OK) /* before memory is freed that copies may still use */
         qn_device_sync(c->device, &ignored);
     release(c, &p);
     return st;
 }
 
-/* The CPU does what is left, in place. */
+/* The CPU does the rest, in place. */
 static qn_status run_rest(cut *c, qn_err *err)
 {
     qn_device *cpu = &c->graph->ctx->devices[QN_CPU_SLOT];
@@ -233,7 +228,7 @@ static qn_status run_pieces(cut *c, qn_i64 *n, qn_err *err)
             if (halvings++ == MOST_HALVINGS || *n == 1)
                 return st;
             *n = (*n + 1) / 2;
-            qn_pool_trim(c->device->pool, SIZE_MAX); /* blocks of the larger piece are in the way */
+            qn_pool_trim(c->device->pool, SIZE_MAX); /* the larger piece still holds its blocks */
         }
         st = run_piece(c, *n < c->whole - c->done ? *n : c->whole - c->done, err);
         if (st != QN_OK && st != QN_ERR_NOMEM && st != QN_ERR_LIMIT)
@@ -242,7 +237,7 @@ static qn_status run_pieces(cut *c, qn_i64 *n, qn_err *err)
     return QN_OK;
 }
 
-/* Host copies hold the inputs and get the results; the device's copies make room. */
+/* Host copies hold the inputs and receive the results; the device's copies make room. */
 static qn_status prepare_host(const cut *c, qn_err *err)
 {
     qn_status st = QN_OK;

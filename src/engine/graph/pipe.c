@@ -8,6 +8,8 @@
 
 #include "engine/graph/run.h"
 
+#include "util/env.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +29,7 @@ struct qn_pipe {
 
 static qn_status pick_depth(int depth, int *out, qn_err *err)
 {
-    const char *env = getenv("QUERN_PIPELINE");
-
-    const int wanted = depth ? depth : env && *env ? atoi(env) : QN_PIPE_DEPTH;
+    const int wanted = depth ? depth : (int)qn_env_number("QUERN_PIPELINE", QN_PIPE_DEPTH);
 
     if (wanted < 1 || wanted > QN_PIPE_MAX_DEPTH)
         return qn_fail(err, QN_ERR_LIMIT, "pipeline depth %d is not between 1 and %d", wanted,
@@ -38,7 +38,7 @@ static qn_status pick_depth(int depth, int *out, qn_err *err)
     return QN_OK;
 }
 
-/* The caller's functions may forget the sentence. */
+/* The caller's function may have returned a failure without a sentence. */
 static qn_status said(const qn_pipe *pipe, const char *what, qn_status st, qn_err *err)
 {
     return st == QN_OK || err->status == st
@@ -55,7 +55,7 @@ static qn_status open_slot(qn_pipe *pipe, int s, qn_err *err)
     if (st != QN_OK)
         return st;
     slot->graph->stream = QN_COMPUTE + s;
-    slot->graph->is_fenced = 1; /* batch N must not be found done only when N + 1 is */
+    slot->graph->is_fenced = 1; /* so that the end of batch N is not noticed only with N + 1 */
     return said(pipe, "build", pipe->work.build(pipe->work.user, s, slot->graph, err), err);
 }
 
@@ -67,10 +67,9 @@ qn_status qn_pipe_open(qn_ctx *ctx, const char *name, int depth, const qn_pipe_w
     qn_status st = QN_OK;
 
     err = qn_err_begin(err, &own);
-    if (!pipe) {
-        st = qn_fail(err, QN_ERR_NOMEM, "pipe %s: out of host memory", name);
-        goto out;
-    }
+    QN_TRY(QN_CHECK_CALL(ctx, err, ctx, name, work, out));
+    if (!pipe)
+        QN_FAIL(err, QN_ERR_NOMEM, "pipe %s: out of host memory", name);
     pipe->ctx = ctx;
     pipe->work = *work;
     strncpy(pipe->name, name, sizeof pipe->name - 1);
@@ -93,7 +92,7 @@ void qn_pipe_close(qn_pipe *pipe)
     free(pipe);
 }
 
-/* Waits for the slot's batch and hands it over. */
+/* Waits for the slot's batch and delivers it. */
 static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
 {
     const qn_i64 batch = slot->batch;
@@ -110,8 +109,8 @@ static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
                 pipe->work.deliver(pipe->work.user, (int)(slot - pipe->slots), batch, err), err);
 }
 
-/* Timing the steps of a batch waits for each of them. The first batch of a pipe pays for that: its
- * kernels are compiled and its memory is got, and nothing else is in flight. */
+/* Timing the steps of a batch waits for each step. The first batch of a pipe does it: its kernels
+ * are compiled and its memory allocated anyway, and nothing else is in flight. */
 static qn_status run_slot(const qn_pipe *pipe, const pipe_slot *slot, qn_err *err)
 {
     qn_graph *graph = slot->graph;
@@ -141,7 +140,7 @@ static qn_status start(qn_pipe *pipe, pipe_slot *slot, qn_i64 batch, qn_err *err
     return QN_OK;
 }
 
-/* Phases are known from the runs that were timed step by step; the others took as long. */
+/* Phases are known from the batches that were timed step by step; the others took as long. */
 static void sum_phases(qn_pipe *pipe)
 {
     double us[3] = { 0 };
@@ -182,10 +181,13 @@ static void publish(qn_pipe *pipe)
 qn_status qn_pipe_run(qn_pipe *pipe, qn_i64 n_batches, qn_err *err)
 {
     qn_err own;
-    const double begin = qn_ctx_now_us(pipe->ctx);
-    qn_status st = QN_OK;
+    double begin;
+    qn_status st;
 
     err = qn_err_begin(err, &own);
+    if ((st = QN_CHECK_CALL(pipe ? pipe->ctx : NULL, err, pipe)) != QN_OK)
+        return st;
+    begin = qn_ctx_now_us(pipe->ctx);
     for (qn_i64 b = 0; b < n_batches; b++) {
         pipe_slot *slot = &pipe->slots[b % pipe->depth];
 

@@ -1,14 +1,13 @@
-/* record.c - runs that are remembered.
+/* record.c - recorded runs.
  *
  * A run whose plan starts from the same residency as an earlier one needs no planning. Where the
  * device can capture, the whole submission is one replay; elsewhere the recorded steps are
- * submitted again without planning or validation. Up to four recordings per graph, since the
- * first run (inputs uploaded) and the next (inputs resident) are different plans.
+ * submitted again without planning or validation. A graph has up to four recordings, since the
+ * first run (inputs uploaded) and the next (inputs resident) have different plans.
  */
 #include "engine/graph/run.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void free_recording(qn_graph *graph, qn_recording *r)
 {
@@ -74,7 +73,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
 
     if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages + 1, &plan, &err) != QN_OK)
         goto out;
-    /* Memory that had to be acquired only now changes the key: record the next run instead. */
+    /* If memory had to be acquired only now, the key changes: record the next run instead. */
     if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)
         goto out;
     qn_plan_key(graph, after);
@@ -110,7 +109,7 @@ out:
     return r;
 }
 
-/* Brings changed values into the recording. */
+/* Applies changed values to the recording. */
 static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
 {
     qn_device *device = &graph->ctx->devices[r->device];
@@ -124,7 +123,7 @@ static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
         if (stage->value_gen <= r->value_gen)
             continue;
         if (r->launch_i[s] < 0 || !device->backend->update)
-            return QN_ERR_UNSUPPORTED; /* in parts: record it again */
+            return QN_ERR_UNSUPPORTED; /* launched in parts: record it again */
         qn_fill_args(graph, stage, device, args);
         call.args = args;
         st = device->backend->update(device->dev, r->replay, r->launch_i[s], &call, err);
@@ -135,8 +134,8 @@ static qn_status update_values(qn_graph *graph, qn_recording *r, qn_err *err)
     return QN_OK;
 }
 
-/* The replay runs on one stream; work of other streams on the same buffers comes first, except
- * that readers need not wait for readers. */
+/* The replay runs on one stream. It waits for other streams' work on the same buffers, except that
+ * readers need not wait for readers. */
 static qn_status wait_for_others(qn_graph *graph, const qn_recording *r, qn_device *device,
                                  qn_err *err)
 {
@@ -197,8 +196,8 @@ qn_status qn_record_run(qn_graph *graph, qn_recording *r, qn_err *err)
         qn_metric_add(graph->ctx->m.replays, 1);
         return QN_OK;
     }
-    /* Nothing of a failed replay ran. Unless the device is gone the plain way may still work, and
-     * finds the stage to blame if not. */
+    /* Nothing of a failed replay ran. Unless the device is lost, the plain way may still work, and
+     * otherwise finds the failing stage. */
     if (r->replay && st != QN_ERR_DEVICE_LOST && st != QN_ERR_TIMEOUT) {
         free_recording(graph, r);
         return qn_graph_run_from(graph, 0, err);

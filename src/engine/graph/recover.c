@@ -1,15 +1,14 @@
 /* recover.c - what happens when a device fails.
  *
- * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. A
- * failure after launch, or of a copy back, makes the device's results worthless: the whole graph
- * runs again on the CPU from the inputs as they were at the start of the run, which is possible
- * as long as the host has them. An array that the run both reads and downloads is downloaded into
- * a second block, and the two change places; only memory that the caller wrapped cannot, and
- * copying it in every run was thought too dear for what happens so rarely. Versions are set back,
- * too, so that the repeated run ends with the numbers of the failed one, and graphs that started
- * from its results find them.
+ * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. After
+ * a failure of a launched stage, or of a copy back, the device's results cannot be trusted: the
+ * whole graph runs again on the CPU from the inputs as they were at the start of the run. That is
+ * possible as long as the host has them. A buffer that the run both reads and downloads is
+ * downloaded into a second block, and the two swap places. Only memory that the caller wrapped
+ * cannot be swapped; copying it in every run would cost too much for a rare case. Versions are set
+ * back as well, so that the repeated run ends with the numbers of the failed one, and graphs that
+ * started from its results find them.
  */
-#include "engine/device/fallback.h"
 #include "engine/graph/run.h"
 
 qn_status qn_recover_note(qn_graph *graph, int s, qn_err *err)
@@ -41,8 +40,8 @@ out:
     return st;
 }
 
-/* Runs whose results this one starts from, and its own last one, are repeated first when the
- * device they were on is gone. */
+/* If the device of earlier runs is lost, the runs whose results this one starts from are repeated
+ * first, and then its own last run. */
 static qn_status recover_inputs(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
@@ -102,7 +101,7 @@ static qn_status lost_start(const qn_buf *root, qn_err *err)
                    "buffer %s: the host does not have what the run started from", root->name);
 }
 
-/* Puts one buffer back to the state in which the run found it, as far as the host has it. */
+/* Puts one buffer back into its state at the start of the run, as far as the host has it. */
 static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
 {
     qn_graph_buf *buf = &graph->bufs[b];
@@ -111,7 +110,7 @@ static qn_status rewind_one(qn_graph *graph, int b, qn_err *err)
     qn_err ignored;
     qn_status st;
 
-    qn_buf_await_host(root, &ignored); /* a download that fails takes its validity along */
+    qn_buf_await_host(root, &ignored); /* a failed download also makes the copy invalid */
     if (root->version != buf->end_version && qn_buf_find_valid(root) >= 0 && !root->is_temp)
         return qn_fail(err, QN_ERR_DEVICE_LOST,
                        "buffer %s was written since the run that failed, which cannot be repeated",
@@ -155,7 +154,7 @@ out:
     return st;
 }
 
-/* Was it after launch? Then nothing the device wrote in this run can be trusted. */
+/* Did it fail after launch? Then nothing that the device wrote in this run can be trusted. */
 static int is_late(const qn_failure *failure, qn_status status)
 {
     if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late ||
@@ -166,15 +165,15 @@ static int is_late(const qn_failure *failure, qn_status status)
 
 static void blame(qn_device *device, const qn_failure *failure, qn_status status)
 {
-    /* The loss of a device counts once, however many stages it affects. */
+    /* A lost device counts once, however many stages it affects. */
     if (device->is_loss_counted)
         return;
     device->is_loss_counted = status == QN_ERR_DEVICE_LOST;
-    /* Submitted stages have been counted. */
+    /* Submitted stages are counted already. */
     if (!failure->is_late && !(failure->step && failure->step->kind == QN_STEP_DOWNLOAD))
         qn_metric_add(device->m.executions, 1);
     qn_metric_add(device->m.failures, 1);
-    if (status == QN_ERR_BUSY) /* costs more for a while, but is not ill */
+    if (status == QN_ERR_BUSY) /* costs more for a while, but is healthy */
         qn_metric_add(device->m.busy, 1);
     else
         qn_health_note(device, 1);
@@ -211,7 +210,7 @@ out:
     return st;
 }
 
-/* The stage that stands for a failure found at the end: the last one on that device. */
+/* The stage to name for a failure found at the end: the last one on that device. */
 static int last_stage_on(const qn_graph *graph, int slot)
 {
     for (int s = graph->n_stages - 1; s >= 0; s--)

@@ -1,8 +1,8 @@
 /* run.c - the run loop.
  *
- * A run plans the stages from where it stands, gets the memory, and submits everything in one
- * pass. A failure moves one stage (or the rest of the graph) to the CPU and the loop
- * plans again from there: fallback is not a second code path, only another plan.
+ * A run plans the stages from its present position, allocates memory, and submits everything in one
+ * pass. A failure moves one stage (or the rest of the graph) to the CPU, and the loop plans again
+ * from there: fallback is not a second code path, only another plan.
  */
 #include "engine/graph/run.h"
 #include "util/clock.h"
@@ -23,7 +23,7 @@ static qn_status run_single(qn_graph *graph, int s, qn_failure *failure, qn_err 
     return st == QN_OK ? qn_verify_run(graph, s, failure, err) : st;
 }
 
-/* The downloads at the end, one by one: together their host copies may be too large. */
+/* The downloads at the end, one by one: all host copies together may be too large. */
 static qn_status fetch_outputs(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -35,8 +35,8 @@ out:
     return st;
 }
 
-/* Runs from stage `s` as far as one plan goes; *next is the stage after it. The stage number
- * n_stages stands for the downloads at the end. */
+/* Runs from stage `s` to the end of one plan; *next is the stage after it. Stage number n_stages
+ * means the downloads at the end. */
 static qn_status run_stretch(qn_graph *graph, int s, int is_single, int *next, qn_failure *failure,
                              qn_err *err)
 {
@@ -66,9 +66,8 @@ static qn_status run_stretch(qn_graph *graph, int s, int is_single, int *next, q
     return run_single(graph, s, failure, err);
 }
 
-/* Some drivers take memory only when it is used, so a copy or a launch may find that there is
- * none. Room is made, one copy at a time, while the stage keeps what it has; 0 when nothing
- * more may go. */
+/* Some drivers allocate memory on first use, so a copy or a launch may run out of it. One copy at a
+ * time is dropped, but none that the stage needs; 0 when nothing more may go. */
 static int make_room(qn_graph *graph, const qn_failure *failure)
 {
     qn_device *device = failure->step ? &graph->ctx->devices[failure->step->device] : NULL;
@@ -91,7 +90,7 @@ qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, 
     qn_failure kept = *failure;
     qn_err why;
 
-    if (kept.step) /* the plan it points into may be rebuilt */
+    if (kept.step) /* the plan that it points into may be rebuilt */
         kept.step = &step;
 
     *next = kept.stage;
@@ -108,7 +107,7 @@ qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, 
 
 qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
 {
-    int tight = -1; /* the stage that found no memory when it was submitted */
+    int tight = -1; /* the stage that ran out of memory when it was submitted */
 
     while (s <= graph->n_stages) {
         const int is_single = graph->ctx->settings.verify_pct > 0 || s == tight;
@@ -126,7 +125,7 @@ qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
     return QN_OK;
 }
 
-/* Marks where the run ends on each stream; exact as long as no other graph was submitted since. */
+/* Marks the end of the run on each stream; exact as long as no other graph was submitted since. */
 static void set_fence(qn_graph *graph)
 {
     for (int d = 1; d < graph->ctx->n_devices; d++)
@@ -145,7 +144,7 @@ static void set_queue(qn_device *device, unsigned n)
     qn_metric_max(device->m.queue_peak, n);
 }
 
-/* Counted once per run: a replay has no stages to count one by one. */
+/* Counted once per run: a replay has no single stages to count. */
 static void note_queued(qn_graph *graph)
 {
     for (int s = 0; s < graph->n_stages; s++) {
@@ -207,7 +206,9 @@ qn_status qn_graph_run(qn_graph *graph, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
-    /* Errors that were recovered from have left their sentences: only the status counts. */
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph) != QN_OK)
+        return err->status;
+    /* Recovered errors have left their sentences behind: only the status counts. */
     return run(graph, err);
 }
 
@@ -228,7 +229,8 @@ qn_status qn_graph_wait(qn_graph *graph, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
-    if (qn_recover_wait(graph, err) != QN_OK)
+    if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph) != QN_OK ||
+        qn_recover_wait(graph, err) != QN_OK)
         return err->status;
     qn_route_waited(graph);
     return QN_OK;

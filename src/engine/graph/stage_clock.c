@@ -1,14 +1,14 @@
-/* stage_clock.c - how long one step took, for QUERN_TIMING, for the router, for pipelines.
+/* stage_clock.c - the time of one step, for QUERN_TIMING, for the router, and for pipes.
  *
- * Timing a step waits for it, so it is done only when asked for or when the router wants a
- * sample; replayed graphs are never timed step by step. What is not the stage itself (compiling
+ * Timing a step waits for it, so steps are timed only on request or when the router wants a sample;
+ * replayed graphs are never timed step by step. Everything that is not the stage itself (compiling
  * it, waiting for its data) happens before the clock starts.
  */
 #include "engine/graph/run.h"
 
 #include "util/clock.h"
 
-/* A graph that the router has no say in is sampled as a whole, copies included. */
+/* A graph in which the router has no choice is timed as a whole, copies included. */
 static int is_sampled_as_a_whole(const qn_graph *graph)
 {
     return graph->is_sampled && !(graph->route && graph->route->n_open);
@@ -73,9 +73,7 @@ static void note(qn_graph *graph, int s, qn_device *device, double us)
     const qn_range *r = &stage->range;
     const long long n = (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
 
-    if (!stage->logs[device->slot])
-        stage->logs[device->slot] = qn_stage_log_of(ctx, stage->name, device);
-    if (stage->logs[device->slot])
+    if (qn_stage_log_of(stage, device))
         stage->logs[device->slot]->exec_us += us;
     qn_metric_observe(qn_metric_of(ctx->metrics, "gpu_stage_time_ms",
                                    QN_LABELS("stage", stage->name, "device", device->id)),

@@ -1,16 +1,14 @@
-/* submit.c - run the steps of a plan.
+/* submit.c - runs the steps of a plan.
  *
  * Steps are queued in one pass; the host waits only where a CPU stage needs data that a device
- * still computes. Uploads, launches and downloads go to streams of their own and meet at points
+ * still computes. Uploads, launches and downloads go to separate streams and meet at points
  * (stream.c), so copies overlap computation without any stage asking for it.
  */
-#include "engine/device/compile.h"
-#include "engine/device/fallback.h"
-#include "engine/device/fault.h"
 #include "engine/graph/run.h"
 #include "hal/geometry.h"
 #include "hal/sim/sim.h"
-#include "util/clock.h"
+
+#include <stdlib.h>
 
 void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_launch_arg *out)
 {
@@ -25,6 +23,7 @@ void qn_fill_args(qn_graph *graph, const qn_stage *stage, qn_device *device, qn_
             continue;
         }
         root = graph->bufs[arg->buf_i].root;
+        out[a].bytes = arg->bytes;
         if (device->info.unified_memory) {
             out[a].host = (char *)root->host + arg->offset;
         } else {
@@ -48,7 +47,7 @@ qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err)
     return qn_compile(device, stage->kernel->module, &stage->modules[device->slot], err);
 }
 
-/* Faults of a launch that QUERN_FAULT asks for. */
+/* Injected launch faults. */
 static qn_status inject(qn_device *device, const char *stage, qn_err *err)
 {
     qn_faults *faults = device->ctx->faults;
@@ -64,8 +63,8 @@ static qn_status inject(qn_device *device, const char *stage, qn_err *err)
     return QN_OK;
 }
 
-/* The memory of a temporary may still be in use for the one that had it before, which the points
- * of its own copies do not tell. `on` waits for that, or, for the host's memory, the host. */
+/* The memory of a temporary may still be in use for its previous owner, which the points of its own
+ * copies do not show. The stream `on` waits for that; for host memory, the host waits. */
 static qn_status wait_for_tenants(qn_graph *graph, int b, qn_device *device, qn_stream on,
                                   qn_err *err)
 {
@@ -87,7 +86,7 @@ out:
     return st;
 }
 
-/* The stream waits until it may read what the stage reads and overwrite what it writes. */
+/* The stream waits until it may read the stage's inputs and overwrite its outputs. */
 static qn_status wait_for_args(qn_graph *graph, int s, qn_device *device, qn_stream on, qn_err *err)
 {
     const qn_stage *stage = &graph->stages[s];
@@ -117,7 +116,7 @@ out:
     return st;
 }
 
-/* sim promises that OUT is written in full by breaking everything that is not. */
+/* sim enforces that OUT is written in full, by destroying the old content. */
 static qn_status poison_outputs(qn_graph *graph, const qn_stage *stage, qn_device *device,
                                 qn_stream on, qn_err *err)
 {
@@ -169,7 +168,7 @@ static qn_status submit_stage(qn_graph *graph, const qn_step *step, const qn_lan
     qn_fill_args(graph, stage, device, args);
     if (stage->fft) {
         st = qn_stage_fft_run(stage, device, args, lanes->compute, err);
-        *n_launches = st == QN_OK ? 0 : 2; /* no launch of ours; parts of it may be queued */
+        *n_launches = st == QN_OK ? 0 : 2; /* not our launch; parts of it may be queued */
         goto out;
     }
     call.module = stage->modules[device->slot];
@@ -207,10 +206,30 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
     return submit_stage(graph, step, lanes, n_launches, err);
 }
 
-static qn_stage_log *stage_log(qn_stage *stage, qn_device *device)
+/* The record of the key, made when there is none; NULL without memory. */
+static qn_stage_log *find_log(qn_ctx *ctx, const char *stage, const qn_device *device)
+{
+    char key[128];
+    qn_stage_log *log;
+
+    snprintf(key, sizeof key, "%s\n%s", stage, device->id);
+    if ((log = qn_map_get(&ctx->stage_logs, key)))
+        return log;
+    if (!(log = calloc(1, sizeof *log)))
+        return NULL;
+    snprintf(log->name, sizeof log->name, "%s", stage);
+    log->device = device->id;
+    if (qn_map_put(&ctx->stage_logs, key, log) != QN_OK) {
+        free(log);
+        return NULL;
+    }
+    return log;
+}
+
+qn_stage_log *qn_stage_log_of(qn_stage *stage, qn_device *device)
 {
     if (!stage->logs[device->slot])
-        stage->logs[device->slot] = qn_stage_log_of(device->ctx, stage->name, device);
+        stage->logs[device->slot] = find_log(device->ctx, stage->name, device);
     return stage->logs[device->slot];
 }
 
@@ -233,7 +252,7 @@ static void apply_stage(qn_graph *graph, qn_stage *stage, qn_device *device, qn_
             qn_buf_note_write(root, device, at);
             root->writer = device->slot == QN_CPU_SLOT ? NULL : &graph->runs;
         }
-    if (stage_log(stage, device))
+    if (qn_stage_log_of(stage, device))
         stage->logs[device->slot]->runs++;
     if (device->slot == QN_CPU_SLOT) {
         qn_metric_add(graph->ctx->m.cpu_ops, 1);
@@ -255,7 +274,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         qn_count_transfer(root, device, QN_TRANSFER_H2D, root->bytes);
         qn_buf_note_arrival(root, device, QN_CPU_SLOT, at);
         stage->h2d_bytes += root->bytes;
-        if (stage_log(stage, device))
+        if (qn_stage_log_of(stage, device))
             stage->logs[device->slot]->h2d_bytes += root->bytes;
         graph->stats.transfers.h2d_count++;
         graph->stats.transfers.h2d_bytes += root->bytes;
@@ -265,7 +284,7 @@ void qn_apply_step(qn_graph *graph, const qn_step *step, qn_point at)
         qn_spare_landed(graph, step->buf_i);
         qn_buf_note_download(root, device, at);
         stage->d2h_bytes += root->bytes;
-        if (stage_log(stage, device))
+        if (qn_stage_log_of(stage, device))
             stage->logs[device->slot]->d2h_bytes += root->bytes;
         graph->stats.transfers.d2h_count++;
         graph->stats.transfers.d2h_bytes += root->bytes;
@@ -300,7 +319,7 @@ static qn_stream lane_of(const qn_step *step, const qn_lanes *lanes)
     return lanes->compute;
 }
 
-/* `corrupt` flips one bit of what a stage wrote, for testing the cross-check. */
+/* `corrupt` flips one bit of a stage's output, to test the cross-check. */
 static qn_status corrupt(qn_graph *graph, const qn_step *step, qn_err *err)
 {
     qn_device *device = &graph->ctx->devices[step->device];
@@ -330,8 +349,8 @@ out:
     return st;
 }
 
-/* A plan that goes on where another one ended keeps to the graph's own stream, which therefore
- * waits for the branches. */
+/* A plan that continues an earlier one stays on the graph's own stream, which therefore waits for
+ * the branches. */
 static qn_status join_branches(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;

@@ -1,9 +1,9 @@
-/* buffer.c - making, reading and writing arrays from the host.
+/* buffer.c - making, reading and writing buffers from the host.
  *
- * The moves themselves are in residency.c; this file decides when they are needed on behalf of
- * the host. Uploads never happen here: data moves when a stage asks for it.
+ * The copies themselves are in residency.c; this file decides when the host needs one. Uploads
+ * never happen here: data moves when a stage needs it.
  */
-#include "engine/memory/ledger.h"
+#include "engine/memory/residency.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,10 @@ static void unlink_buf(qn_buf *buf)
 
 qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, qn_err *err)
 {
-    const qn_status st = new_buf(ctx, name, bytes, ctx->n_devices, out, err);
+    qn_status st = QN_CHECK_CALL(ctx, err, ctx, name, out);
 
+    if (st == QN_OK)
+        st = new_buf(ctx, name, bytes, ctx->n_devices, out, err);
     if (st == QN_OK)
         link_buf(*out);
     return st;
@@ -60,8 +62,10 @@ qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, 
 qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out,
                       qn_err *err)
 {
-    const qn_status st = qn_buf_new(ctx, name, bytes, out, err);
+    qn_status st = QN_CHECK_CALL(NULL, err, host);
 
+    if (st == QN_OK)
+        st = qn_buf_new(ctx, name, bytes, out, err);
     if (st != QN_OK)
         return st;
     (*out)->host = host;
@@ -72,8 +76,10 @@ qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, q
 qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes, qn_buf **out,
                       qn_err *err)
 {
-    qn_status st;
+    qn_status st = QN_CHECK_CALL(NULL, err, parent, name, out);
 
+    if (st != QN_OK)
+        return st;
     if (offset > parent->bytes || bytes > parent->bytes - offset)
         return qn_fail(err, QN_ERR_USAGE, "view %s: [%zu, %zu) lies outside buffer %s of %zu bytes",
                        name, offset, offset + bytes, parent->name, parent->bytes);
@@ -93,6 +99,8 @@ void qn_buf_free(qn_buf *buf)
     if (!buf || --buf->refs > 0)
         return;
     ctx = buf->ctx;
+    if (qn_ctx_is_inherited(ctx))
+        return;
     if (buf->parent) {
         qn_buf_free(buf->parent);
         free(buf);
@@ -127,7 +135,7 @@ static qn_status check_span(const qn_buf *buf, size_t offset, size_t bytes, qn_e
     return QN_OK;
 }
 
-/* Downloads part of a device copy straight to the caller, leaving the host copy stale. */
+/* Downloads part of a device copy directly to the caller; the host copy stays stale. */
 static qn_status read_part(qn_buf *root, qn_device *device, size_t at, void *dst, size_t row_bytes,
                            size_t rows, size_t pitch, qn_err *err)
 {
@@ -162,7 +170,7 @@ static void copy_rows(char *dst, const char *src, size_t row_bytes, size_t rows,
         memcpy(dst + r * row_bytes, src + r * pitch, row_bytes);
 }
 
-/* Bytes from the first row's start to the last one's end; 0 when there are none. */
+/* Bytes from the start of the first row to the end of the last; 0 when there are no rows. */
 static qn_status check_rows(const qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
                             size_t pitch, size_t *reach, qn_err *err)
 {
@@ -181,7 +189,7 @@ out:
     return st;
 }
 
-/* Part of what only a device has. *done = 0: the host copy is the way. */
+/* Reads a part of a buffer that only a device has. *done = 0: go through the host copy. */
 static qn_status read_from_device(qn_buf *root, size_t at, void *dst, size_t row_bytes, size_t rows,
                                   size_t pitch, int *done, qn_err *err)
 {
@@ -226,13 +234,17 @@ static qn_status read_rows(qn_buf *buf, size_t offset, void *dst, size_t row_byt
 
 qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes, qn_err *err)
 {
-    return read_rows(buf, offset, dst, bytes, 1, bytes, err);
+    const qn_status st = QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf, bytes ? dst : buf);
+
+    return st == QN_OK ? read_rows(buf, offset, dst, bytes, 1, bytes, err) : st;
 }
 
 qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows, size_t pitch,
                            void *dst, qn_err *err)
 {
-    return read_rows(buf, offset, dst, row_bytes, rows, pitch, err);
+    const qn_status st = QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf, dst);
+
+    return st == QN_OK ? read_rows(buf, offset, dst, row_bytes, rows, pitch, err) : st;
 }
 
 static qn_status host_access(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
@@ -256,8 +268,10 @@ static qn_status host_access(qn_buf *buf, qn_host_access access, void **out, qn_
 
 qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
 {
-    const qn_status st = host_access(buf, access, out, err);
+    qn_status st = QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf, out);
 
+    if (st == QN_OK)
+        st = host_access(buf, access, out, err);
     if (st != QN_OK)
         return st;
     qn_buf_root(buf)->lent = qn_buf_root(buf)->version;
@@ -267,8 +281,10 @@ qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *er
 qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes, qn_err *err)
 {
     void *host = NULL;
-    qn_status st = check_span(buf, offset, bytes, err);
+    qn_status st = QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf, bytes ? src : buf);
 
+    if (st == QN_OK)
+        st = check_span(buf, offset, bytes, err);
     if (st == QN_OK && bytes)
         st = host_access(buf, bytes == buf->bytes ? QN_HOST_DISCARD : QN_HOST_UPDATE, &host, err);
     if (st != QN_OK)
@@ -281,15 +297,20 @@ qn_status qn_buf_write(qn_buf *buf, size_t offset, const void *src, size_t bytes
 qn_status qn_buf_reserve(qn_buf *buf, int device, qn_err *err)
 {
     qn_err own;
-    qn_buf *root = qn_buf_root(buf);
-    qn_device *at = &buf->ctx->devices[device];
+    qn_buf *root;
+    qn_device *at;
 
     err = qn_err_begin(err, &own);
+    if (QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf) != QN_OK ||
+        qn_device_check(buf->ctx, device, err) != QN_OK)
+        return err->status;
+    root = qn_buf_root(buf);
+    at = &buf->ctx->devices[device];
     if (device == QN_CPU_SLOT || at->info.unified_memory)
         return QN_OK;
     if (at->lost)
         return qn_fail(err, QN_ERR_DEVICE_LOST, "device %s is lost", at->id);
-    return qn_buf_try_block(root, at, err);
+    return qn_buf_need_block(root, at, root->name, 0, err);
 }
 
 qn_transfer_count qn_buf_transfers(const qn_buf *buf)

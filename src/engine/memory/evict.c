@@ -1,12 +1,11 @@
 /* evict.c - keep memory under its budget without losing data.
  *
  * Rungs 1 to 3 of the out-of-memory ladder: trim idle pool blocks (inside the pool), drop clean
- * copies, spill dirty copies to the host. Victims are chosen by last use; a clean copy costs
- * nothing to drop, so all clean ones go before the first dirty one. Temporaries of graphs that
- * do not run hold nothing of value and count as clean. When the host has a budget, too, its
- * least used copies go to files; off by default.
+ * copies, spill dirty copies to the host. Victims are chosen by last use. A clean copy costs
+ * nothing to drop, so all clean ones go before the first dirty one. Temporaries of graphs that are
+ * not running hold nothing of value and count as clean. When the host has a budget as well, its
+ * least recently used copies go to files; off by default.
  */
-#include "engine/device/fault.h"
 #include "engine/memory/residency.h"
 #include "util/file.h"
 
@@ -18,16 +17,6 @@
 
 enum { BLOCK_USE = QN_USE_READ | QN_USE_WRITE | QN_USE_COPY_SRC | QN_USE_COPY_DST };
 
-static int has_other_copy(const qn_buf *buf, int slot)
-{
-    if (qn_buf_valid_host(buf))
-        return 1;
-    for (int d = 1; d < buf->ctx->n_devices; d++)
-        if (d != slot && !buf->ctx->devices[d].lost && qn_buf_valid_on(buf, &buf->ctx->devices[d]))
-            return 1;
-    return 0;
-}
-
 static int may_go(const qn_buf *buf, int slot, int clean)
 {
     const qn_copy *copy = &buf->copies[slot];
@@ -36,10 +25,10 @@ static int may_go(const qn_buf *buf, int slot, int clean)
         return 0;
     if (copy->borrowed)
         return clean && !buf->owner->is_running;
-    return clean == (copy->version != buf->version || has_other_copy(buf, slot));
+    return clean == (copy->version != buf->version || qn_buf_valid_mask(buf) & ~(1u << slot));
 }
 
-/* The least recently used copy on the device that may go; `clean` says which sort. */
+/* The least recently used copy on the device that may go; `clean` chooses the kind. */
 static qn_buf *pick_victim(const qn_device *device, int clean)
 {
     const int slot = device->slot;
@@ -98,8 +87,8 @@ static qn_status try_acquire(qn_device *device, size_t bytes, const char *stage,
     return st;
 }
 
-static qn_status acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
-                         int may_evict, qn_block **out, qn_err *err)
+qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
+                           int may_evict, qn_block **out, qn_err *err)
 {
     qn_pool_stats now;
     qn_status st;
@@ -117,18 +106,6 @@ static qn_status acquire(qn_device *device, size_t bytes, const char *stage, con
     qn_metric_set(device->m.mem_used, (double)(now.bytes_live + now.bytes_idle));
     qn_metric_max(device->m.mem_peak, (double)now.bytes_peak);
     return QN_OK;
-}
-
-qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
-                           qn_block **out, qn_err *err)
-{
-    return acquire(device, bytes, stage, name, 1, out, err);
-}
-
-qn_status qn_evict_try(qn_device *device, size_t bytes, const char *name, qn_block **out,
-                       qn_err *err)
-{
-    return acquire(device, bytes, name, name, 0, out, err);
 }
 
 /* Host memory. */
@@ -157,7 +134,7 @@ static qn_buf *pick_host_victim(qn_ctx *ctx, int clean)
     return oldest;
 }
 
-/* The content goes to a file without a name, which vanishes with its descriptor. */
+/* Content goes to a file without a name, which vanishes with its descriptor. */
 static qn_status write_spill(qn_buf *victim, qn_err *err)
 {
     qn_ctx *ctx = victim->ctx;
@@ -183,7 +160,7 @@ static qn_status write_spill(qn_buf *victim, qn_err *err)
     return QN_OK;
 }
 
-/* Gives one host copy's memory back. */
+/* Frees the memory of one host copy. */
 static qn_status spill_one(qn_ctx *ctx, qn_err *err)
 {
     qn_buf *victim = pick_host_victim(ctx, 1);
@@ -214,7 +191,7 @@ qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_er
     while (st == QN_ERR_NOMEM && ctx->settings.host_budget) {
         const qn_status spilled = spill_one(ctx, &why);
 
-        if (spilled == QN_ERR_NOMEM) /* nothing to spill: what was asked for says more */
+        if (spilled == QN_ERR_NOMEM) /* nothing to spill: the error of the request says more */
             return st;
         if (spilled != QN_OK) {
             *err = why;

@@ -1,4 +1,4 @@
-/* hold.c - what devices can hold now, and pools as those see them who work with whole devices. */
+/* hold.c - what devices can hold now, and pools as whole-device callers see them. */
 #include "engine/memory/residency.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@ static int can_hold(qn_device *device, double bytes)
 
     qn_pool_trim(device->pool, SIZE_MAX);
     while ((double)(n + 1) * (double)each <= bytes && has_all) {
-        has_all = qn_evict_acquire(device, each, "tile", "room for a tile", &blocks[n], &ignored) ==
-                  QN_OK;
+        has_all = qn_evict_acquire(device, each, "tile", "room for a tile", 1, &blocks[n],
+                                   &ignored) == QN_OK;
         n += has_all;
     }
     for (int i = 0; i < n; i++)
@@ -91,4 +91,26 @@ qn_status qn_pool_cycle(qn_pool *pool, size_t bytes, int is_host, int is_touched
         memset(block->host, 1, bytes);
     qn_pool_release(pool, block);
     return QN_OK;
+}
+
+/* Tiles. */
+
+static uint64_t min2(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+qn_tile_limits qn_tile_limits_of(const qn_device_info *info, uint64_t budget_bytes)
+{
+    qn_tile_limits l = { .usable_bytes = info->unified_memory ? info->mem_free : budget_bytes };
+
+    l.tile_bytes = l.usable_bytes / 2;
+    /* A device that states no limit has none of its own. */
+    l.array_bytes = info->max_alloc ? min2(info->max_alloc, l.tile_bytes) : l.tile_bytes;
+    return l;
+}
+
+qn_tile_limits qn_device_tiles(const qn_ctx *ctx, int device)
+{
+    return qn_tile_limits_of(&ctx->devices[device].info, ctx->devices[device].budget_bytes);
 }

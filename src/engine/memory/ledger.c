@@ -1,5 +1,5 @@
-/* ledger.c - notes about arrays that come and go. */
-#include "engine/memory/ledger.h"
+/* ledger.c - records of buffers that come and go. */
+#include "engine/memory/residency.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,20 +10,6 @@ qn_status qn_ledger_open(qn_ctx *ctx, qn_err *err)
     if (!(ctx->ledger = calloc(1, sizeof *ctx->ledger)))
         return qn_fail(err, QN_ERR_NOMEM, "memory map: out of host memory");
     return QN_OK;
-}
-
-void qn_ledger_close(qn_ctx *ctx)
-{
-    const qn_map_entry *entry;
-    size_t at = 0;
-
-    if (!ctx->ledger)
-        return;
-    while ((entry = qn_map_next(&ctx->ledger->rows, &at)))
-        free(entry->value);
-    qn_map_free(&ctx->ledger->rows);
-    free(ctx->ledger);
-    ctx->ledger = NULL;
 }
 
 /* NULL without a ledger, or without memory. */

@@ -1,13 +1,13 @@
-/* lend.c - the address of an array on a device, for libraries that quern knows nothing of.
+/* lend.c - the address of a buffer on a device, for other libraries.
  *
- * Whatever is pending ends first: the other library has streams of its own, which know nothing of
- * ours. The copy is pinned until it is given back, so that nothing moves under its hands.
+ * All pending work ends first, because the other library has streams of its own and knows nothing
+ * of ours. The copy is pinned until it is given back, so that it does not move meanwhile.
  */
 #include "engine/memory/residency.h"
 
 #include <quern/interop.h>
 
-/* Content and work of the host's copy. */
+/* Waits for everything that uses the host copy. */
 static qn_status lend_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err)
 {
     const qn_status st = qn_buf_host(buf, access, out, err);
@@ -18,7 +18,7 @@ static qn_status lend_host(qn_buf *buf, qn_host_access access, void **out, qn_er
     return QN_OK;
 }
 
-/* Makes the copy on the device valid: what only another side has travels by the host. */
+/* Makes the copy on the device valid; data that only another device has goes through the host. */
 static qn_status bring(qn_buf *root, qn_device *device, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -48,7 +48,7 @@ static qn_status lend_device(qn_buf *buf, qn_device *device, qn_host_access acce
         return qn_fail(err, QN_ERR_DEVICE_LOST, "device %s is lost", device->id);
     if (root->writer && root->writer->in_flight && !root->writer->is_running)
         QN_TRY(root->writer->wait(root->writer, err));
-    QN_TRY(qn_buf_need_block(root, device, root->name, err));
+    QN_TRY(qn_buf_need_block(root, device, root->name, 1, err));
     if (keeps)
         QN_TRY(bring(root, device, err));
     QN_TRY(qn_points_await(device, &copy->used, err));
@@ -65,17 +65,15 @@ out:
 qn_status qn_buf_lend(qn_buf *buf, int device, qn_host_access access, void **out, qn_err *err)
 {
     qn_err own;
-    qn_ctx *ctx = buf->ctx;
-    qn_status st;
+    qn_device *at;
 
     err = qn_err_begin(err, &own);
-    if (device < 0 || device >= ctx->n_devices)
-        st = qn_fail(err, QN_ERR_USAGE, "device %d; the context has %d", device, ctx->n_devices);
-    else if (ctx->devices[device].info.unified_memory)
-        st = lend_host(buf, access, out, err);
-    else
-        st = lend_device(buf, &ctx->devices[device], access, out, err);
-    return st;
+    if (QN_CHECK_CALL(buf ? buf->ctx : NULL, err, buf, out) != QN_OK ||
+        qn_device_check(buf->ctx, device, err) != QN_OK)
+        return err->status;
+    at = &buf->ctx->devices[device];
+    return at->info.unified_memory ? lend_host(buf, access, out, err)
+                                   : lend_device(buf, at, access, out, err);
 }
 
 void qn_buf_give_back(qn_buf *buf, int device)

@@ -1,7 +1,6 @@
 /* residency.c - moves copies of a buffer and keeps track of them. */
 #include "engine/memory/residency.h"
 
-#include "engine/device/fault.h"
 #include "util/clock.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, s
     qn_metric_add(root->ctx->m.transfers, 1);
 }
 
-void qn_count_elided(qn_buf *root)
+static void count_elided(qn_buf *root)
 {
     root->count.elided++;
     root->ctx->transfers.elided++;
@@ -62,47 +61,28 @@ qn_status qn_buf_need_host(qn_buf *root, qn_err *err)
     return QN_OK;
 }
 
-static void note_block(qn_buf *root, const qn_device *device)
+qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, int may_evict,
+                            qn_err *err)
 {
     qn_copy *copy = &root->copies[device->slot];
+    qn_status st;
 
+    copy->tick = ++root->ctx->tick;
+    if (copy->block)
+        return QN_OK;
+    st = qn_evict_acquire(device, root->bytes, stage, root->name, may_evict, &copy->block, err);
+    if (st != QN_OK)
+        return st;
     copy->version = 0;
     copy->written = copy->arrived = (qn_point){ QN_COMPUTE, 0 };
     copy->used = (qn_points){ { 0 } };
     root->visited |= 1u << device->slot;
-}
-
-qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err)
-{
-    qn_copy *copy = &root->copies[device->slot];
-    qn_status st;
-
-    copy->tick = ++root->ctx->tick;
-    if (copy->block)
-        return QN_OK;
-    st = qn_evict_acquire(device, root->bytes, stage, root->name, &copy->block, err);
-    if (st == QN_OK)
-        note_block(root, device);
-    return st;
-}
-
-qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err)
-{
-    qn_copy *copy = &root->copies[device->slot];
-    qn_status st;
-
-    copy->tick = ++root->ctx->tick;
-    if (copy->block)
-        return QN_OK;
-    st = qn_evict_try(device, root->bytes, root->name, &copy->block, err);
-    if (st == QN_OK)
-        note_block(root, device);
-    return st;
+    return QN_OK;
 }
 
 /* Waiting. */
 
-/* No other device reads the device's copy any more. */
+/* No other device still reads the device's copy. */
 static qn_status await_peers(qn_buf *root, const qn_device *device, qn_err *err)
 {
     qn_ctx *ctx = root->ctx;
@@ -119,7 +99,7 @@ out:
     return st;
 }
 
-/* A copy into the block from another side than the last one: that side must not be forgotten
+/* A copy into the block comes from another side than the last one: that side must be remembered
  * while it is still read. */
 static qn_status await_arrival(qn_device *device, const qn_copy *copy, int source, qn_err *err)
 {
@@ -141,7 +121,7 @@ qn_status qn_buf_await_host(qn_buf *root, qn_err *err)
     return QN_OK;
 }
 
-/* Uploads from host memory to all devices but one have left. */
+/* Uploads from host memory to all devices but one have ended. */
 static qn_status await_uploads(qn_buf *root, int except, qn_err *err)
 {
     qn_ctx *ctx = root->ctx;
@@ -194,7 +174,7 @@ qn_status qn_buf_before_host_write(qn_buf *root, qn_device *device, qn_stream on
     if (root->host_device == device->slot)
         QN_TRY(qn_stream_wait(device, on, root->host_point, err));
     else
-        qn_buf_await_host(root, &ignored); /* what it brings is overwritten anyway */
+        qn_buf_await_host(root, &ignored); /* its result is overwritten anyway */
     if (copy->block && copy->source == QN_CPU_SLOT)
         QN_TRY(qn_stream_wait(device, on, copy->arrived, err));
     QN_TRY(await_uploads(root, device->slot, err));
@@ -268,14 +248,21 @@ out:
     return st == QN_OK ? st : qn_prefix(err, "peer copy of %s", root->name);
 }
 
-int qn_buf_find_valid(const qn_buf *root)
+unsigned qn_buf_valid_mask(const qn_buf *root)
 {
-    if (qn_buf_valid_host(root))
-        return QN_CPU_SLOT;
+    unsigned mask = qn_buf_valid_host(root);
+
     for (int d = 1; d < root->ctx->n_devices; d++)
         if (!root->ctx->devices[d].lost && qn_buf_valid_on(root, &root->ctx->devices[d]))
-            return d;
-    return -1;
+            mask |= 1u << d;
+    return mask;
+}
+
+int qn_buf_find_valid(const qn_buf *root)
+{
+    const unsigned mask = qn_buf_valid_mask(root);
+
+    return mask ? __builtin_ctz(mask) : -1;
 }
 
 static qn_status fetch_once(qn_buf *root, qn_err *err)
@@ -290,7 +277,7 @@ static qn_status fetch_once(qn_buf *root, qn_err *err)
     QN_TRY(qn_buf_need_host(root, err));
     if (slot == QN_CPU_SLOT) {
         QN_TRY(qn_buf_await_host(root, err));
-        qn_count_elided(root);
+        count_elided(root);
         return QN_OK;
     }
     device = &root->ctx->devices[slot];
@@ -324,7 +311,7 @@ qn_status qn_buf_fetch(qn_buf *root, qn_err *err)
 
 /* Books. */
 
-/* All that came before is waited for by what happens at `at`. */
+/* Work at `at` waits for everything before it. */
 static void set_written(qn_copy *copy, qn_point at)
 {
     copy->written = at;

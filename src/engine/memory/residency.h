@@ -1,20 +1,20 @@
 /* residency.h - the inside of a buffer: copies, versions, points. Private to engine/.
  *
  * A buffer has a version; a copy is valid when its version is the buffer's. Writing raises the
- * version on one side and thereby makes all other copies stale: there are no flags to forget.
+ * version on one side, which makes all other copies stale: there are no flags to forget.
  */
 #ifndef QN_ENGINE_RESIDENCY_H
 #define QN_ENGINE_RESIDENCY_H
 
 #include "engine/device/context.h"
 
-/* The runs of a graph, as its arrays see them. First member of a graph. */
+/* What a buffer needs to know of a graph. First member of a graph. */
 typedef struct qn_runs {
     int is_running;     /* between the start of a run and its last submission */
     unsigned in_flight; /* devices with work of the last run, one bit per slot */
-    /* Waits for the last run; what failed in it is run again. */
+    /* Waits for the last run; if it failed, it is repeated. */
     qn_status (*wait)(struct qn_runs *runs, qn_err *err);
-    /* Gives the memory of its temporaries on a device back. */
+    /* Frees the memory of its temporaries on a device. */
     void (*release)(struct qn_runs *runs, int slot);
 } qn_runs;
 
@@ -23,7 +23,7 @@ typedef struct qn_copy {
     qn_block *block;
     uint64_t version;
     qn_point written; /* readable after */
-    qn_points used;   /* overwritable after: the writer, and its readers on all streams */
+    qn_points used;   /* may be overwritten after these: the writer, readers on all streams */
     qn_point arrived; /* end of the last copy into the block; until then ... */
     int source;       /* ... the memory of this slot (0: the host's) is being read */
     int pins;         /* > 0: never evicted */
@@ -37,7 +37,7 @@ struct qn_buf {
     size_t bytes;
     int refs;
 
-    qn_buf *parent; /* a view: everything below lives in the root */
+    qn_buf *parent; /* a view: the members below belong to the root */
     size_t offset;
 
     uint64_t version;
@@ -46,11 +46,11 @@ struct qn_buf {
     qn_block *host_block; /* NULL for wrapped or spilled memory */
     uint64_t host_tick;   /* LRU */
     int host_pins;        /* > 0: never spilled */
-    uint64_t lent;        /* version that the caller has the address of: must stay where it is */
+    uint64_t lent;        /* version whose address the caller has: it must not move */
     int wrapped;
     int host_device; /* slot whose download fills the host copy, -1 when none is in flight */
     qn_point host_point;
-    int spill_file; /* open file with the content while evicted from the host, -1 */
+    int spill_file; /* open file that holds the content while it is evicted from the host, -1 */
     int is_temp;
 
     qn_runs *owner;   /* of a temporary */
@@ -79,25 +79,27 @@ static inline int qn_buf_valid_host(const qn_buf *root)
     return root->host_version == root->version;
 }
 
-/* Host memory for the copy (zeroed when the buffer was never written), content not fetched. */
+/* Bit d: the copy on device d is valid; bit 0 is the host. A lost device has none. */
+unsigned qn_buf_valid_mask(const qn_buf *root);
+
+/* Allocates host memory for the copy (zeroed when the buffer was never written) without fetching
+ * the content. */
 qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
 
-/* A block on the device, content not fetched, for the sake of `stage`. Goes through the rungs of
- * evict.c. */
-qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, qn_err *err);
+/* Allocates a block on the device for `stage`, without fetching the content. Goes through the rungs
+ * of evict.c; unless `may_evict`, no other buffer leaves. */
+qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, int may_evict,
+                            qn_err *err);
 
-/* As qn_buf_need_block, but without evicting other buffers. */
-qn_status qn_buf_try_block(qn_buf *root, qn_device *device, qn_err *err);
-
-/* Later work on stream `on` may read or overwrite the device's copy, or the host's. The stream
- * waits for work of its own device; where other devices are concerned the host waits. */
+/* Later work on stream `on` may read or overwrite the copy of the device, or of the host. The
+ * stream waits for work of its own device; for other devices the host waits. */
 qn_status qn_buf_before_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 qn_status qn_buf_before_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 qn_status qn_buf_before_host_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 qn_status qn_buf_before_host_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 
-/* Queued transfers. Both ends must have memory; validity is the caller's business
- * (qn_buf_note_*). The stream waits for what must come before. */
+/* Queued transfers. Both ends must have memory; validity is updated by the caller (qn_buf_note_*).
+ * The stream waits for earlier work. */
 qn_status qn_buf_upload(qn_buf *root, qn_device *device, qn_stream on, const char *stage,
                         qn_err *err);
 qn_status qn_buf_download(qn_buf *root, qn_device *device, void *to, qn_stream on,
@@ -114,29 +116,28 @@ void qn_buf_note_host_write(qn_buf *root);
 /* Waits until the host copy may be read (a download has arrived). */
 qn_status qn_buf_await_host(qn_buf *root, qn_err *err);
 
-/* Waits until the host copy may be overwritten: uploads from it have left, and downloads to it
- * have arrived or failed. A device that is lost reads nothing any more. */
+/* Waits until the host copy may be overwritten: uploads from it have ended, and downloads to it
+ * have arrived or failed. A lost device reads nothing any more. */
 qn_status qn_buf_await_host_write(qn_buf *root, qn_err *err);
 
-/* Makes the host copy valid, by a download when needed. When the device failed after the run
- * that wrote the content was submitted, that run is recovered first. */
+/* Makes the host copy valid, by a download when needed. If the device failed after submission of
+ * the run that wrote the content, that run is recovered first. */
 qn_status qn_buf_fetch(qn_buf *root, qn_err *err);
 
-/* After `st` met in reading the buffer: recovers the run that wrote it, when that can help.
- * QN_OK: try again. */
+/* Called when reading the buffer failed with `st`: recovers the run that wrote it, if that can
+ * help. QN_OK: try again. */
 qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err);
 
 /* The slot of a device with a valid copy, -1 when there is none. */
 int qn_buf_find_valid(const qn_buf *root);
 
-/* Takes the device's block away; the content must be valid elsewhere or not matter. */
+/* Frees the device's block; the content must be valid elsewhere, or not matter. */
 void qn_buf_drop_copy(qn_buf *root, qn_device *device);
 
 typedef enum { QN_TRANSFER_H2D, QN_TRANSFER_D2H, QN_TRANSFER_D2D } qn_transfer_kind;
 
 /* Counts one transfer in the buffer, the context and the metrics. */
 void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, size_t bytes);
-void qn_count_elided(qn_buf *root);
 
 /* An injected copy fault ("copy_h2d", "copy_d2h"); `name` is a stage or buffer. */
 qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes,
@@ -145,23 +146,57 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
 /* Evict.c. */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
- * copies, dirty copies (spilled to the host). Memory for buffer `name`, wanted by `stage`. */
+ * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Unless
+ * `may_evict`, only the first of these rungs. */
 qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
-                           qn_block **out, qn_err *err);
-
-/* Only the first of these rungs. */
-qn_status qn_evict_try(qn_device *device, size_t bytes, const char *name, qn_block **out,
-                       qn_err *err);
+                           int may_evict, qn_block **out, qn_err *err);
 
 /* Frees something on the device: idle blocks, else one clean copy, else one dirty one. 0 when
  * nothing may go. */
 int qn_evict_some(qn_device *device);
 
-/* Host memory of `bytes`; over QUERN_HOST_BUDGET the least used host copies go to files. */
+/* Host memory of `bytes`; over QUERN_HOST_BUDGET the least recently used host copies go to
+ * files. */
 qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_err *err);
 
-/* Reads a host copy back that was spilled to a file; or forgets the file. */
+/* Reads a host copy back that was spilled to a file; or drops the file. */
 qn_status qn_evict_unspill(qn_buf *root, qn_err *err);
 void qn_evict_forget(qn_buf *root);
+
+/* Hold.c: how large a tile may be, as numbers in, numbers out. */
+
+/* `budget_bytes` counts on devices with memory of their own. */
+qn_tile_limits qn_tile_limits_of(const qn_device_info *info, uint64_t budget_bytes);
+
+/* Ledger.c: the history of every buffer of a context, by name, for the map of a whole run.
+ *
+ * Buffers are freed and their counters with them; a context with a ledger records them before they
+ * go. A context has no ledger unless asked, and then it costs nothing. */
+
+/* All buffers with one name, freed ones included. */
+typedef struct qn_ledger_row {
+    uint64_t n_made;
+    size_t bytes;               /* of the largest */
+    size_t live_bytes, at_once; /* now, and at most */
+    char first[64], last[64];   /* stages that use it, "": none */
+    int is_temp, is_output;     /* of some graph */
+    unsigned visited;           /* devices that ever held one, one bit per slot */
+    qn_transfer_count count;    /* counts of freed buffers */
+} qn_ledger_row;
+
+struct qn_ledger {
+    qn_map rows; /* name -> qn_ledger_row, in the order of first use */
+    size_t live_bytes, at_once;
+    int failed; /* memory ran out: the ledger is incomplete */
+};
+
+/* Called by the engine; without a ledger these do nothing. */
+void qn_ledger_made(const qn_buf *root);
+void qn_ledger_gone(const qn_buf *root);
+/* A graph uses it from stage `first` to stage `last`. */
+void qn_ledger_used(const qn_buf *root, const char *first, const char *last, int is_output);
+
+/* The row, including the counts of buffers that still exist. */
+qn_ledger_row qn_ledger_get(const qn_ctx *ctx, const qn_map_entry *entry);
 
 #endif

@@ -1,107 +1,38 @@
-/* registry.c - the table of ops.
- *
- * One row per built-in kernel that a graph may name, sorted by name for lookup. Kernels that are
- * a step of a larger op (sum_part, merkle_level) have rows of their own, since a stage runs one
- * kernel; ops that belong together have the same `module`.
- */
+/* registry.c - finds ops in the tables of the tools and in the engine's own. */
 #include "engine/ops/registry.h"
 
-#include "engine/ops/cpu_ops.h"
-#include "engine/ops/op_cost.h"
+#include "kernel/vector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_ROW(op, prio, flops, module_)                                                          \
+#define SEGMENT_ROW(id)                                                                            \
     {                                                                                              \
-        .name = op, .priority = prio, .kernel = op, .cost = qn_cost_points, .work = flops,         \
-        .split = QN_SPLIT_X, .module = module_                                                     \
-    }
-/* Functions that no standard rounds correctly. */
-#define SMOOTH_ROW(op, flops)                                                                      \
-    {                                                                                              \
-        .name = op, .priority = 2, .kernel = op, .cost = qn_cost_points, .work = flops,            \
-        .exactness = QN_EXACT_REL, .tolerance = 1e-6, .split = QN_SPLIT_X, .module = "vector"      \
-    }
-#define ROW(op, prio, cost_, flops, module_)                                                       \
-    {                                                                                              \
-        .name = op, .priority = prio, .kernel = op, .cost = cost_, .work = flops,                  \
-        .module = module_                                                                          \
+        .name = id, .priority = 2, .kernel = id, .cost = qn_cost_buffers, .work = 1                \
     }
 
-/* Sorted by name. */
-static const qn_op ops[] = {
-    /* Programs with exp and its like are compared by the tolerance; the others keep to it. */
-    { .name = "chain",
-      .priority = 1,
-      .kernel = "chain",
-      .cost = qn_cost_chain,
-      .work = 1,
-      .exactness = QN_EXACT_REL,
-      .tolerance = 1e-6,
-      .module = "vector" },
-    ROW("dot_part", 1, qn_cost_chunks, 2, "reduce"),
-    ROW("keccak256", 3, qn_cost_messages, 4500.0 / 136, "crypto"),
-    MAP_ROW("map_abs", 2, 1, "vector"),
-    MAP_ROW("map_add", 2, 1, "vector"),
-    SMOOTH_ROW("map_cos", 20),
-    MAP_ROW("map_div", 2, 4, "vector"),
-    SMOOTH_ROW("map_exp", 15),
-    SMOOTH_ROW("map_log", 15),
-    MAP_ROW("map_max", 2, 1, "vector"),
-    MAP_ROW("map_min", 2, 1, "vector"),
-    MAP_ROW("map_mul", 2, 1, "vector"),
-    MAP_ROW("map_neg", 2, 1, "vector"),
-    SMOOTH_ROW("map_sin", 20),
-    MAP_ROW("map_sqrt", 2, 4, "vector"),
-    MAP_ROW("map_square", 2, 1, "vector"),
-    MAP_ROW("map_sub", 2, 1, "vector"),
-    SMOOTH_ROW("map_tanh", 20),
-    { .name = "matmul",
-      .priority = 1,
-      .kernel = "matmul",
-      .cost = qn_cost_matmul,
-      .work = 2,
-      .split = QN_SPLIT_Z,
-      .module = "matmul" },
-    ROW("max_join", 1, qn_cost_buffers, 1, "reduce"),
-    ROW("max_part", 1, qn_cost_chunks, 1, "reduce"),
-    ROW("merkle_first", 1, qn_cost_nodes, 2400, "merkle"),
-    ROW("merkle_leaf_rfc", 2, qn_cost_nodes, 1500, "merkle"),
-    ROW("merkle_level", 1, qn_cost_nodes, 2400, "merkle"),
-    ROW("merkle_level_rfc", 2, qn_cost_nodes, 3000, "merkle"),
-    ROW("merkle_top", 1, qn_cost_top, 2400, "merkle"),
-    ROW("merkle_top_rfc", 2, qn_cost_top, 3000, "merkle"),
-    MAP_ROW("saxpy", 1, 2, "vector"),
-    ROW("scan_add", 3, qn_cost_points, 1, "reduce"),
-    ROW("scan_join", 3, qn_cost_buffers, 1, "reduce"),
-    ROW("scan_part", 3, qn_cost_buffers, 1, "reduce"),
-    ROW("segment_join", 2, qn_cost_buffers, 1, "reduce"),
-    ROW("segment_part", 2, qn_cost_buffers, 1, "reduce"),
-    ROW("segment_short", 2, qn_cost_buffers, 1, "reduce"),
-    ROW("sha256", 1, qn_cost_messages, 1500.0 / 64, "crypto"),
-    { .name = "sort",
-      .priority = QN_PRIORITY_CPU,
-      .cpu = &qn_cpu_sort,
-      .cost = qn_cost_sort,
-      .work = 1,
-      .module = "vector" },
-    ROW("sum_join", 1, qn_cost_buffers, 1, "reduce"),
-    ROW("sum_part", 1, qn_cost_chunks, 1, "reduce"),
-    MAP_ROW("vadd", 1, 1, "vector"),
+/* Stages of qn_segments_sum. Sorted by name. */
+static const qn_op own[] = {
+    SEGMENT_ROW("segment_join"),
+    SEGMENT_ROW("segment_part"),
+    SEGMENT_ROW("segment_short"),
 };
+enum { N_OWN = sizeof own / sizeof *own };
 
-enum { N_OPS = sizeof ops / sizeof ops[0] };
-
-/* Kernels without a row: nothing is known but their head. */
+/* Kernels without an op: nothing is known but their head. */
 static const qn_op kernel_op = {
     .name = "kernel", .priority = QN_PRIORITY_HOT, .cost = qn_cost_buffers, .work = 1
 };
 
+static qn_cost cost_nothing(const qn_op *op, const qn_op_use *use)
+{
+    (void)op;
+    (void)use;
+    return (qn_cost){ 0, 0, 0 };
+}
+
 /* Stages that are host functions. */
-static const qn_op host_op = { .name = "host",
-                               .priority = QN_PRIORITY_CPU,
-                               .cost = qn_cost_nothing };
+static const qn_op host_op = { .name = "host", .priority = QN_PRIORITY_CPU, .cost = cost_nothing };
 
 static int by_name(const void *key, const void *row)
 {
@@ -110,17 +41,40 @@ static int by_name(const void *key, const void *row)
 
 const qn_op *qn_op_find(const char *name)
 {
-    return name ? bsearch(name, ops, N_OPS, sizeof ops[0], by_name) : NULL;
+    const qn_op *op = name ? bsearch(name, own, N_OWN, sizeof *op, by_name) : NULL;
+
+    for (int t = 0; name && !op && qn_tools[t]; t++)
+        if (qn_tools[t]->n_ops)
+            op = bsearch(name, qn_tools[t]->ops, qn_tools[t]->n_ops, sizeof *op, by_name);
+    return op;
 }
 
 int qn_op_count(void)
 {
-    return N_OPS;
+    size_t n = N_OWN;
+
+    for (int t = 0; qn_tools[t]; t++)
+        n += qn_tools[t]->n_ops;
+    return (int)n;
 }
 
 const qn_op *qn_op_at(int i)
 {
-    return i >= 0 && i < N_OPS ? &ops[i] : NULL;
+    if (i < N_OWN)
+        return i >= 0 ? &own[i] : NULL;
+    i -= N_OWN;
+    for (int t = 0; qn_tools[t]; i -= (int)qn_tools[t++]->n_ops)
+        if (i < (int)qn_tools[t]->n_ops)
+            return &qn_tools[t]->ops[i];
+    return NULL;
+}
+
+const qn_op *qn_op_yardstick(qn_yardstick yardstick)
+{
+    for (int i = 0; i < qn_op_count(); i++)
+        if (qn_op_at(i)->yardstick == yardstick)
+            return qn_op_at(i);
+    return NULL;
 }
 
 const qn_kernel_info *qn_op_kernel(const qn_op *op)
@@ -138,23 +92,74 @@ const qn_op *qn_op_of_kernel(const qn_kernel_info *kernel)
     return op;
 }
 
-qn_cost qn_op_cost(const qn_op *op, const qn_op_use *use)
-{
-    return op->cost(op, use);
-}
-
 qn_diff qn_op_compare(const qn_op *op, const char *type, const void *want, const void *got,
                       size_t bytes)
 {
     return qn_compare_arrays(op->exactness, op->tolerance, type, want, got, bytes);
 }
 
-const char *qn_op_name(const qn_op *op)
+/* Costs. */
+
+static int reads(const qn_arg_info *arg)
 {
-    return op->name;
+    return arg->mode == QN_ARG_IN || arg->mode == QN_ARG_INOUT;
 }
 
-int qn_op_is_cpu_only(const qn_op *op)
+static int writes(const qn_arg_info *arg)
 {
-    return op->priority == QN_PRIORITY_CPU;
+    return arg->mode == QN_ARG_OUT || arg->mode == QN_ARG_INOUT;
+}
+
+double qn_cost_count(const qn_range *r)
+{
+    return (double)(r->x1 - r->x0) * (double)(r->y1 - r->y0) * (double)(r->z1 - r->z0);
+}
+
+double qn_cost_bytes(const qn_op_use *use, const char *name)
+{
+    for (int i = 0; i < use->kernel->n_args; i++)
+        if (!strcmp(use->kernel->args[i].name, name))
+            return (double)use->bytes[i];
+    return 0;
+}
+
+qn_cost qn_cost_points(const qn_op *op, const qn_op_use *use)
+{
+    const double n = qn_cost_count(&use->range);
+    qn_cost cost = { 0, 0, op->work * n };
+
+    for (int i = 0; i < use->kernel->n_args; i++) {
+        const qn_arg_info *arg = &use->kernel->args[i];
+        const double all = (double)use->bytes[i], bytes = n * arg->size < all ? n * arg->size : all;
+
+        cost.read_bytes += reads(arg) ? bytes : 0;
+        cost.write_bytes += writes(arg) ? bytes : 0;
+    }
+    return cost;
+}
+
+qn_cost qn_cost_buffers(const qn_op *op, const qn_op_use *use)
+{
+    qn_cost cost = { 0, 0, 0 };
+
+    for (int i = 0; i < use->kernel->n_args; i++) {
+        const qn_arg_info *arg = &use->kernel->args[i];
+        const double elems = (double)use->bytes[i] / (arg->size ? arg->size : 1);
+
+        cost.read_bytes += reads(arg) ? (double)use->bytes[i] : 0;
+        cost.write_bytes += writes(arg) ? (double)use->bytes[i] : 0;
+        if (arg->mode != QN_ARG_VAL && op->work * elems > cost.flops)
+            cost.flops = op->work * elems;
+    }
+    return cost;
+}
+
+qn_cost qn_cost_chain(const qn_op *op, const qn_op_use *use)
+{
+    chain_par par;
+    double n;
+
+    memcpy(&par, use->values[0], sizeof par);
+    n = (double)par.n;
+    return (qn_cost){ 4 * n, 4 * n, op->work * n * par.n_steps };
 }

@@ -1,7 +1,7 @@
 /* segment.c - the index of shared accumulation, by a counting sort.
  *
- * Besides the sorted list of items (start, code) it holds the cells with long lists and the
- * chunks these lists are cut into, so that one group can work on each chunk.
+ * Besides the sorted list of items (start, code) it holds the cells with long lists, and the chunks
+ * into which these lists are cut so that one group can work on each chunk.
  */
 #include "engine/engine.h"
 #include "kernel/segment.gen.h"

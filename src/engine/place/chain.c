@@ -2,7 +2,6 @@
 #include "engine/place/place.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MOST_SPREAD = 16 };
 
@@ -17,7 +16,7 @@ static int find_root(int *parent, int s)
     return s;
 }
 
-/* The smaller number stays root, so chains are in program order. */
+/* The smaller number stays the root, so chains are in program order. */
 static void join(int *parent, int a, int b)
 {
     a = find_root(parent, a);
@@ -29,16 +28,13 @@ static void join(int *parent, int a, int b)
 }
 
 /* parent[s] becomes the first stage of the chain of s. */
-static qn_status group_stages(const qn_graph *graph, int *parent)
+static qn_status group_stages(const qn_graph *graph, int *parent, qn_arena *scratch)
 {
-    int *first = malloc(((size_t)graph->n_bufs + 1) * sizeof *first);
-    uint8_t *written = calloc((size_t)graph->n_bufs + 1, 1);
+    int *first = qn_arena_zeros(scratch, (size_t)graph->n_bufs + 1, sizeof *first);
+    uint8_t *written = qn_arena_zeros(scratch, (size_t)graph->n_bufs + 1, 1);
 
-    if (!first || !written) {
-        free(first);
-        free(written);
+    if (scratch->failed)
         return QN_ERR_NOMEM;
-    }
     for (int b = 0; b < graph->n_bufs; b++)
         first[b] = -1;
     for (int s = 0; s < graph->n_stages; s++)
@@ -59,8 +55,6 @@ static qn_status group_stages(const qn_graph *graph, int *parent)
     }
     for (int s = 0; s < graph->n_stages; s++)
         parent[s] = find_root(parent, s);
-    free(first);
-    free(written);
     return QN_OK;
 }
 
@@ -96,29 +90,30 @@ static void fill_stage(const qn_graph *graph, qn_chain *chain, int i, qn_path_us
 static qn_status fill_chain(const qn_graph *graph, qn_chain *chain)
 {
     const size_t n = (size_t)chain->n_stages;
-    size_t n_uses = 0, at = 0;
+    size_t n_uses = 0, n_bufs, at = 0;
+    qn_arena *tables = &graph->route->tables;
     qn_path *path = &chain->path;
 
     for (size_t i = 0; i < n; i++)
         n_uses += (size_t)graph->stages[chain->stages[i]].n_args;
-    chain->uses = calloc(n_uses + 1, sizeof *chain->uses);
-    chain->bufs = calloc(n_uses + 1, sizeof *chain->bufs);
-    chain->device = calloc(n + 1, sizeof *chain->device);
-    chain->trial = calloc(n + 1, sizeof *chain->trial);
-    path->stages = calloc(n + 1, sizeof *path->stages);
-    path->back = calloc(n + 1, QN_MAX_DEVICES * sizeof *path->back);
+    chain->uses = qn_arena_zeros(tables, n_uses + 1, sizeof *chain->uses);
+    chain->bufs = qn_arena_zeros(tables, n_uses + 1, sizeof *chain->bufs);
+    chain->device = qn_arena_zeros(tables, n + 1, sizeof *chain->device);
+    chain->trial = qn_arena_zeros(tables, n + 1, sizeof *chain->trial);
+    path->stages = qn_arena_zeros(tables, n + 1, sizeof *path->stages);
+    path->back = qn_arena_zeros(tables, n + 1, QN_MAX_DEVICES * sizeof *path->back);
     path->n_stages = chain->n_stages;
-    if (!chain->uses || !chain->bufs || !chain->device || !chain->trial || !path->stages ||
-        !path->back)
+    if (tables->failed)
         return QN_ERR_NOMEM;
     for (int i = 0; i < chain->n_stages; i++) {
         fill_stage(graph, chain, i, chain->uses + at);
         at += (size_t)path->stages[i].n_uses;
     }
-    path->bufs = calloc((size_t)path->n_bufs + 1, sizeof *path->bufs);
-    path->masks = calloc((size_t)path->n_bufs + 1, QN_MAX_DEVICES * sizeof *path->masks);
-    path->next = calloc((size_t)path->n_bufs + 1, QN_MAX_DEVICES * sizeof *path->next);
-    return path->bufs && path->masks && path->next ? QN_OK : QN_ERR_NOMEM;
+    n_bufs = (size_t)path->n_bufs + 1;
+    path->bufs = qn_arena_zeros(tables, n_bufs, sizeof *path->bufs);
+    path->masks = qn_arena_zeros(tables, n_bufs, QN_MAX_DEVICES * sizeof *path->masks);
+    path->next = qn_arena_zeros(tables, n_bufs, QN_MAX_DEVICES * sizeof *path->next);
+    return tables->failed ? QN_ERR_NOMEM : QN_OK;
 }
 
 static void count_readers(const qn_graph *graph, const qn_chain *chain)
@@ -134,9 +129,9 @@ static qn_status open_chains(qn_graph *graph, int *chain_of)
     struct qn_graph_route *route = graph->route;
     int n = 0;
 
-    for (int s = 0; s < graph->n_stages; s++) /* a root comes before all others of its chain */
+    for (int s = 0; s < graph->n_stages; s++) /* a root precedes all other stages of its chain */
         chain_of[s] = chain_of[s] == s ? n++ : chain_of[chain_of[s]];
-    if (!(route->chains = calloc((size_t)n + 1, sizeof *route->chains)))
+    if (!(route->chains = qn_arena_zeros(&route->tables, (size_t)n + 1, sizeof *route->chains)))
         return QN_ERR_NOMEM;
     route->n_chains = n;
     for (int s = 0; s < graph->n_stages; s++)
@@ -144,7 +139,8 @@ static qn_status open_chains(qn_graph *graph, int *chain_of)
     for (int i = 0; i < n; i++) {
         qn_chain *chain = &route->chains[i];
 
-        if (!(chain->stages = calloc((size_t)chain->n_stages, sizeof *chain->stages)))
+        chain->stages = qn_arena_zeros(&route->tables, (size_t)chain->n_stages, sizeof(int));
+        if (!chain->stages)
             return QN_ERR_NOMEM;
         chain->n_stages = 0;
     }
@@ -154,12 +150,13 @@ static qn_status open_chains(qn_graph *graph, int *chain_of)
 qn_status qn_chains_make(qn_graph *graph)
 {
     struct qn_graph_route *route = graph->route;
-    int *chain_of = malloc((size_t)graph->n_stages * sizeof *chain_of);
+    qn_arena scratch = { 0 };
+    int *chain_of = qn_arena_zeros(&scratch, (size_t)graph->n_stages, sizeof *chain_of);
     qn_status st = QN_OK;
 
     if (!chain_of)
         return QN_ERR_NOMEM;
-    QN_TRY(group_stages(graph, chain_of));
+    QN_TRY(group_stages(graph, chain_of, &scratch));
     QN_TRY(open_chains(graph, chain_of));
     for (int s = 0; s < graph->n_stages; s++) {
         qn_chain *chain = &route->chains[chain_of[s]];
@@ -172,42 +169,11 @@ qn_status qn_chains_make(qn_graph *graph)
         count_readers(graph, &route->chains[i]);
     }
 out:
-    free(chain_of);
+    qn_arena_clear(&scratch);
     return st;
 }
 
-void qn_chains_free(struct qn_graph_route *route)
-{
-    for (int i = 0; i < route->n_chains; i++) {
-        qn_chain *chain = &route->chains[i];
-
-        free(chain->stages);
-        free(chain->bufs);
-        free(chain->uses);
-        free(chain->device);
-        free(chain->trial);
-        free(chain->path.stages);
-        free(chain->path.back);
-        free(chain->path.bufs);
-        free(chain->path.masks);
-        free(chain->path.next);
-    }
-    free(route->chains);
-    route->chains = NULL;
-    route->n_chains = 0;
-}
-
 /* Prices. */
-
-static unsigned valid_mask(const qn_ctx *ctx, const qn_buf *root)
-{
-    unsigned mask = qn_buf_valid_host(root);
-
-    for (int d = 1; d < ctx->n_devices; d++)
-        if (!ctx->devices[d].lost && qn_buf_valid_on(root, &ctx->devices[d]))
-            mask |= 1u << d;
-    return mask;
-}
 
 int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b)
 {
@@ -225,7 +191,7 @@ static double upload_share(const struct qn_graph_route *route, const qn_buf *roo
     return 1 / readers / qn_chain_spread(route, root, b);
 }
 
-/* Outputs are downloaded by every run; of other results it is known how often it happened. */
+/* Outputs are downloaded in every run; for other results we count how often it happened. */
 static double download_share(const struct qn_graph_route *route, const qn_graph_buf *buf, int b)
 {
     if (buf->is_output)
@@ -244,14 +210,14 @@ static void price_bufs(const qn_graph *graph, qn_chain *chain)
 
         chain->path.bufs[i] = (qn_path_buf){
             .bytes = (double)buf->root->bytes,
-            .valid = buf->root->is_temp ? 1u : valid_mask(graph->ctx, buf->root),
+            .valid = buf->root->is_temp ? 1u : qn_buf_valid_mask(buf->root),
             .upload_share = upload_share(graph->route, buf->root, b),
             .download_share = download_share(graph->route, buf, b),
         };
     }
 }
 
-/* Chains of the graph that are settled on the device: they share what a run there takes. */
+/* The graph's chains on this device: they share the fixed cost of a run there. */
 static int n_sharing(const qn_graph *graph, int device)
 {
     int n = 0;
@@ -261,7 +227,7 @@ static int n_sharing(const qn_graph *graph, int device)
     return n > 1 ? n : 1;
 }
 
-/* Work of this very graph is no reason to wait elsewhere: its next run needs what it makes. */
+/* The graph's own work is no reason to avoid a device: the next run needs its results. */
 static void price_devices(const qn_graph *graph, qn_chain *chain, unsigned alive)
 {
     const qn_ctx *ctx = graph->ctx;
@@ -325,7 +291,7 @@ static int least_support(const qn_graph *graph, const qn_chain *chain, int devic
     return least;
 }
 
-/* The op that decides: of the open stage that takes longest where it is fastest. */
+/* The deciding op: that of the open stage that takes longest on its fastest device. */
 static qn_route_op *find_lead(const qn_graph *graph, const qn_chain *chain)
 {
     qn_route_op *lead = NULL;
@@ -406,7 +372,7 @@ static void take(qn_chain *chain, double us, qn_why why)
     chain->is_settled = 1;
 }
 
-/* Price of the settled devices as of now; infinite when they cannot run it any more. */
+/* Current price of the present placement; infinite when its devices cannot run it any more. */
 static double settled_us(qn_chain *chain)
 {
     for (int i = 0; i < chain->n_stages; i++)
@@ -420,13 +386,14 @@ int qn_chain_settle(qn_chain *chain)
     const double present_us = settled_us(chain);
     double best_us = qn_path_find(&chain->path, chain->trial);
 
-    /* The search keeps one way per device and may miss that staying pays; these cannot. */
+    /* The search keeps one path per device and may miss that staying is cheaper; these checks
+     * cannot. */
     for (int d = 0; d < QN_MAX_DEVICES; d++)
         if (chain->view.devices >> d & 1 && chain->view.cost_us[d] < best_us) {
             best_us = chain->view.cost_us[d];
             qn_chain_uniform(chain, d, chain->trial);
         }
-    if (!isfinite(best_us)) /* nothing can run it: the run will say why */
+    if (!isfinite(best_us)) /* no device can run it: the run will report why */
         qn_chain_uniform(chain, QN_CPU_SLOT, chain->trial);
     if (!isfinite(present_us) || qn_route_is_gain(present_us, best_us)) {
         take(chain, isfinite(best_us) ? best_us : 0, QN_WHY_BEST);

@@ -1,12 +1,13 @@
-/* probe.c - what is measured in a run besides the run: probes, samples, and what they cost.
+/* probe.c - measurements made during runs: probes, samples, and their cost.
  *
- * A probe runs one chain on another device; a sample times stages where they are, which needs
- * direct submission and waiting. Most runs have neither. Both cost time, which the op bears
- * (route.c). Many graphs share an op, though, and what large ones have earned would ruin small
- * ones: what is more than three times slower, and whole runs that are tried, come out of the time
- * of the graph itself. A device that is so slow and has proved it in a whole run gets a tenth of
- * that. What a probe brought to a device is dropped when it did not stay there, so that the runs
- * after it are what they were.
+ * A probe runs one chain on another device. A sample times stages on their current device, which
+ * needs direct submission and a wait. Most runs have neither.
+ *
+ * Both cost time, which is charged to the op (route.c). But many graphs share an op, and a budget
+ * earned by large graphs could ruin small ones. So a probe that is more than three times slower,
+ * and every trial of whole runs, is charged to the graph itself. A device that proved that slow in
+ * a whole run gets a tenth of that budget. Copies that a probe made are dropped unless the work
+ * stays there, so later runs are unaffected.
  */
 #include "engine/place/place.h"
 
@@ -20,18 +21,17 @@ static const double lose_share = 0.005, hopeless_share = 0.0005, hopeless_factor
 
 /* The budget of a graph. */
 
-/* A graph that has hardly run may lose the time of two runs, or nothing would be found out of those
- * that run a few times. */
+/* A new graph may lose the time of two runs; otherwise graphs that run only a few times would never
+ * be measured. */
 int qn_route_can_lose(const struct qn_graph_route *r, double us)
 {
     return r->lost_us + fmax(0, us) <= fmax(lose_share * r->own_us, 2 * r->usual_us);
 }
 
-/* Whether a device is worth what probing it may lose. Up to three times the present time the budget
- * of the op is enough, since such probes are as rare as they are dear (route.c). Beyond that the
- * graph has to bear it. What is known of a device may be out of date, so it is taken at its best:
- * one that is in fact slower loses more, once, and is not probed again before the graph has earned
- * it. */
+/* Whether a device is worth the cost of a probe. Up to three times the present time the op's budget
+ * is enough, since such probes are rarer the more they cost (route.c). Beyond that the graph must
+ * pay. Old knowledge may be wrong, so we assume the best of it: a device that really is slower
+ * costs more, once, and is not probed again before the graph has earned it. */
 static int can_probe(const struct qn_graph_route *r, const qn_chain *chain, int device)
 {
     const qn_route_view *view = &chain->view;
@@ -63,7 +63,7 @@ static int find_probe(const struct qn_graph_route *r, const qn_chain *chain)
     return device >= 0 && can_probe(r, chain, device) ? device : -1;
 }
 
-/* Remembers which copies were there before something is tried on `device`. */
+/* Records which copies exist before something is tried on `device`. */
 void qn_tried_note(qn_graph *graph, int device)
 {
     struct qn_graph_route *r = graph->route;
@@ -90,7 +90,7 @@ static int is_used(const qn_graph *graph, int device)
     return 0;
 }
 
-/* Only what the host has, too: results that nobody has fetched yet stay where they are. */
+/* Drops only copies that the host also has: results that were not fetched yet stay. */
 void qn_tried_drop(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -146,8 +146,8 @@ void qn_probe_begin(qn_graph *graph)
     }
 }
 
-/* The run is over after `us`, `usual` of which it would have taken anyway. What is more than could
- * be expected is the machine's doing. */
+/* The run took `us`; without the probe it would have taken `usual`. Anything beyond the expected
+ * extra is the machine's fault. */
 void qn_probe_end(qn_graph *graph, double us, double usual)
 {
     struct qn_graph_route *r = graph->route;
@@ -177,7 +177,7 @@ void qn_samples_forget(qn_graph *graph)
     r->probe_us = 0;
 }
 
-/* A graph that is replayed loses more by a sample than one that is submitted anyway. */
+/* A sample costs more in a graph that is normally replayed. */
 static int is_due(const struct qn_graph_route *r, const qn_route_op *op, int device)
 {
     return op->decisions - op->marked_at[device] >= SAMPLE_EVERY && qn_route_can_spend(op) &&
@@ -194,8 +194,8 @@ static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
     return n;
 }
 
-/* On the CPU the first run of a graph touches memory for the first time: it teaches only what is
- * not known at all. */
+/* On the CPU the first run of a graph touches its memory for the first time, so it counts only
+ * where nothing is known. */
 static int may_teach(const struct qn_graph_route *r, int s, int device)
 {
     return device != QN_CPU_SLOT || r->n_runs > 0 || r->ops[s]->models[device].n_buckets < 2;

@@ -1,23 +1,21 @@
-/* run.c - a device for every stage, run by run, and what runs teach.
+/* run.c - chooses a device for every stage, and learns from each run.
  *
- * A decision is made again only when something it rests on has changed: residency, a model, a
- * link, the health or the queue of a device. Otherwise a run costs the router a look at these, and
- * a clock read on either side. Short runs are not even looked at but now and then: between two
- * looks a decision stands, and a run costs three comparisons.
+ * A decision is made again only when something it depends on has changed: residency, a model, a
+ * link, or the health or queue of a device. Otherwise the router costs a run only these checks and
+ * two clock readings. Short runs are checked only now and then; between two checks a run costs
+ * three comparisons.
  */
 #include "engine/place/place.h"
-
-#include "util/clock.h"
 
 #include <math.h>
 
 enum {
-    REPRICE_EVERY = 64, /* looks; what decays by itself is looked at this often */
+    REPRICE_EVERY = 64, /* checks; decaying quantities are refreshed this often */
     DRIFT_PAUSE = 8,    /* runs between samples for a change that was not confirmed; doubled ... */
     MOST_DRIFT_PAUSE = 256,
-    LIGHT_MOST = 255 /* runs between two looks */
+    LIGHT_MOST = 255 /* runs between two checks */
 };
-static const double drift_factor = 1.25, drift_slack_us = 3, look_share = 0.004;
+static const double drift_factor = 1.25, drift_slack_us = 3, check_share = 0.004;
 
 /* Deciding. */
 
@@ -27,16 +25,7 @@ static uint64_t mix(uint64_t key, uint64_t value)
     return key ^ key >> 29;
 }
 
-static uint64_t residency(const qn_ctx *ctx, const qn_buf *root)
-{
-    uint64_t mask = (uint64_t)qn_buf_valid_host(root);
-
-    for (int d = 1; d < ctx->n_devices; d++)
-        mask |= (uint64_t)qn_buf_valid_on(root, &ctx->devices[d]) << d;
-    return mask;
-}
-
-/* Everything a decision rests on. Queues count by doubling. */
+/* Everything a decision depends on. Queues count by doubling. */
 static uint64_t key_of(const qn_graph *graph, unsigned alive)
 {
     const qn_ctx *ctx = graph->ctx;
@@ -55,12 +44,12 @@ static uint64_t key_of(const qn_graph *graph, unsigned alive)
     key = mix(key, models);
     for (int b = 0; b < graph->n_bufs; b++)
         if (!graph->bufs[b].root->is_temp)
-            key = mix(key, residency(ctx, graph->bufs[b].root) |
+            key = mix(key, qn_buf_valid_mask(graph->bufs[b].root) |
                                (uint64_t)qn_chain_spread(r, graph->bufs[b].root, b) << 32);
     return key;
 }
 
-/* Buffers that have not been written since the last run are worth keeping on a device. */
+/* A buffer that was not written since the last run is worth keeping on a device. */
 static void note_versions(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -74,7 +63,7 @@ static void note_versions(qn_graph *graph)
     }
 }
 
-/* Longest first, each chain to the device that would be done with it first. */
+/* Longest first, each chain on the device that would finish it first. */
 static void balance(const qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -115,7 +104,7 @@ static void balance(const qn_graph *graph)
     }
 }
 
-/* Building a kernel for a CPU device of another backend takes seconds and gains little. */
+/* Building a kernel for another backend's CPU device takes seconds and gains little. */
 static int is_ready(const qn_graph *graph, const qn_chain *chain, int device)
 {
     if (device == QN_CPU_SLOT || graph->ctx->devices[device].info.kind != QN_KIND_CPU)
@@ -127,7 +116,7 @@ static int is_ready(const qn_graph *graph, const qn_chain *chain, int device)
     return 1;
 }
 
-/* After a decision: what is worth a probe, and what is worth a sample where it is. */
+/* After a decision: what is worth a probe, and which stages are worth a sample. */
 static void look_around(qn_graph *graph, qn_chain *chain)
 {
     struct qn_graph_route *r = graph->route;
@@ -162,7 +151,7 @@ static void decide(qn_graph *graph, unsigned alive)
         if (r->mode == QN_ROUTE_AUTO)
             moved |= qn_chain_settle(&r->chains[c]);
     }
-    if (moved && r->trials.held < 0) { /* runs of now on have another usual time */
+    if (moved && r->trials.held < 0) { /* later runs have another usual time */
         r->n_recent = r->next_recent = 0;
         r->drift_pause = DRIFT_PAUSE;
     }
@@ -176,7 +165,7 @@ static void decide(qn_graph *graph, unsigned alive)
     r->has_choice = 1;
 }
 
-/* Puts the stages of a chain where `device` says. */
+/* Assigns the stages of a chain to the devices in `device`. */
 void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why)
 {
     for (int i = 0; i < chain->n_stages; i++) {
@@ -278,7 +267,7 @@ static void route_run(qn_graph *graph)
         qn_tried_note(graph, device);
         place_on(graph, device, QN_WHY_PROBE);
         graph->is_sampled = 0;
-        if (r->trials.n == 0) { /* it does not count, so models may have it */
+        if (r->trials.n == 0) { /* not charged, so the models may use it */
             r->wants_sample = 1;
             qn_samples_choose(graph);
         }
@@ -296,9 +285,8 @@ static void route_run(qn_graph *graph)
     r->n_experiments += r->n_marked > 0;
 }
 
-/* Runs that are shorter than what thinking about them takes are thought about rarely: looks are a
- * small part of the time of runs. Not while something is being found out, and not where runs
- * overlap, since then what is queued on a device has to be known. */
+/* For very short runs a check would cost a large part of the run, so it is made rarely. Not while a
+ * measurement is under way, and not where runs overlap: then the queues must be known. */
 static void plan_look(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -308,11 +296,11 @@ static void plan_look(qn_graph *graph)
         r->wants_sample || r->n_marked || r->trials.device >= 0 || r->is_overlapped ||
         r->tried_on >= 0)
         return;
-    r->n_lighter = (int)fmin(r->look_us / (look_share * r->usual_us), LIGHT_MOST);
+    r->n_lighter = (int)fmin(r->check_us / (check_share * r->usual_us), LIGHT_MOST);
     r->light_generation = graph->ctx->router->generation;
 }
 
-/* The runs since the last look. */
+/* The runs since the last check. */
 void qn_route_note_light(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -326,7 +314,7 @@ void qn_route_note_light(qn_graph *graph)
     r->n_light = 0;
 }
 
-/* A run that is like the last one costs these few comparisons: no clock, no lock, no memory. */
+/* A run like the last one costs these few comparisons: no clock, no lock, no memory. */
 static int is_light(const qn_graph *graph, const struct qn_graph_route *r)
 {
     return r->n_lighter > 0 && r->mode == graph->ctx->settings.route_mode &&
@@ -363,10 +351,10 @@ void qn_route_begin(qn_graph *graph)
     r->is_overlapped = r->is_running;
     r->is_running = 1;
     r->start_us = qn_ctx_now_us(graph->ctx);
-    r->thought_us = r->start_us - start;
+    r->decide_us = r->start_us - start;
 }
 
-/* Adds the time of a run that nothing was measured in, and finds their median. */
+/* Adds the time of an undisturbed run, and finds the median. */
 static void add_recent(struct qn_graph_route *r, double us)
 {
     double sorted[8];
@@ -375,7 +363,7 @@ static void add_recent(struct qn_graph_route *r, double us)
     r->recent_us[r->next_recent] = us;
     r->next_recent = (r->next_recent + 1) % 8;
     r->n_recent += r->n_recent < 8;
-    for (; n < r->n_recent; n++) { /* by insertion: this is done in every run */
+    for (; n < r->n_recent; n++) { /* by insertion, since every run does this */
         int at = n;
 
         for (; at > 0 && sorted[at - 1] > r->recent_us[n]; at--)
@@ -390,8 +378,8 @@ static int is_unusual(double us, double usual)
     return us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual;
 }
 
-/* Two runs in a row of unusual time, or one of twice the usual, ask for samples, which will tell;
- * when they tell nothing, it takes longer until the next ones. */
+/* Two unusual runs in a row, or one of twice the usual time, ask for samples. When the samples show
+ * nothing, the next ones come later. */
 static void watch_drift(struct qn_graph_route *r, double us, double usual)
 {
     r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
@@ -404,7 +392,7 @@ static void watch_drift(struct qn_graph_route *r, double us, double usual)
         qn_trial_doubt(r, us > usual);
 }
 
-/* The run is over after `us`. */
+/* The run took `us`. */
 static void note_run(qn_graph *graph, int is_device, double us)
 {
     struct qn_graph_route *r = graph->route;
@@ -428,13 +416,13 @@ static void note_run(qn_graph *graph, int is_device, double us)
     add_recent(r, us);
 }
 
-/* A look is what came before the run and what comes after it. */
+/* A check has two parts, one before the run and one after it. */
 static void end_look(qn_graph *graph, double end_us)
 {
     struct qn_graph_route *r = graph->route;
-    const double us = r->thought_us + (qn_ctx_now_us(graph->ctx) - end_us);
+    const double us = r->decide_us + (qn_ctx_now_us(graph->ctx) - end_us);
 
-    r->look_us += (us - r->look_us) / 8;
+    r->check_us += (us - r->check_us) / 8;
     plan_look(graph);
 }
 
@@ -447,7 +435,7 @@ static unsigned devices_of(const qn_graph *graph)
     return devices & ~(1u << QN_CPU_SLOT);
 }
 
-/* The queue of each device grows by what was submitted to it. */
+/* Adds the submitted work to the queue of each device. */
 static void note_queue(qn_graph *graph, double now)
 {
     qn_router *router = graph->ctx->router;

@@ -1,24 +1,17 @@
 /* stage.c - describes a graph to the router, and explains the decisions. */
 #include "engine/place/place.h"
 
-#include "engine/route/explain.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 /* Stages whose device is fixed. */
-
-static qn_i64 points_of(const qn_range *r)
-{
-    return (r->x1 - r->x0) * (r->y1 - r->y0) * (r->z1 - r->z0);
-}
 
 /* Work items: points of a MAP, lanes of the groups of a GROUP, teams of a TEAM. */
 static double size_of(const qn_stage *stage)
 {
     const double lanes = stage->kernel && stage->kernel->lanes > 1 ? stage->kernel->lanes : 1;
 
-    return (double)points_of(&stage->range) * lanes;
+    return qn_cost_count(&stage->range) * lanes;
 }
 
 static int best_device(qn_ctx *ctx)
@@ -29,14 +22,15 @@ static int best_device(qn_ctx *ctx)
     return best;
 }
 
-/* The profile's threshold; an op that was never calibrated is taken for a vadd. */
+/* The profile's threshold. An op that was never calibrated uses that of the memory yardstick. */
 static int static_device(qn_ctx *ctx, const qn_route_op *op, double size)
 {
     const int device = best_device(ctx);
+    const qn_op *yardstick = qn_op_yardstick(QN_YARDSTICK_MEMORY);
     qn_i64 from = op->crossover[device][QN_COLD];
     const qn_route_op *usual;
 
-    if (from < 0 && (usual = qn_router_op(ctx, "vadd")))
+    if (from < 0 && yardstick && (usual = qn_router_op(ctx, yardstick->name)))
         from = usual->crossover[device][QN_COLD];
     return from > 0 && size >= (double)from ? device : QN_CPU_SLOT;
 }
@@ -72,7 +66,7 @@ static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *
 
 /* The graph's side. */
 
-/* Kernels outside the registry share one op; the router distinguishes them. */
+/* Kernels without an op share one; the router tells them apart. */
 static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
 {
     char name[96];
@@ -100,67 +94,42 @@ static qn_cost cost_of(const qn_graph *graph, const qn_stage *stage)
         else
             values[a] = stage->values + arg->value_at;
     }
-    return qn_op_cost(stage->op, &use);
-}
-
-static void *array(size_t n, size_t size)
-{
-    return calloc(n + 1, size);
+    return stage->op->cost(stage->op, &use);
 }
 
 static struct qn_graph_route *new_route(const qn_graph *graph)
 {
-    const size_t n = (size_t)graph->n_stages, n_bufs = (size_t)graph->n_bufs;
+    const size_t n = (size_t)graph->n_stages + 1, n_bufs = (size_t)graph->n_bufs + 1;
     struct qn_graph_route *r = calloc(1, sizeof *r);
+    qn_arena *tables = r ? &r->tables : NULL;
 
     if (!r)
         return NULL;
     qn_trials_reset(&r->trials);
     r->probed = r->tried_on = -1;
-    r->ops = array(n, sizeof *r->ops);
-    r->sizes = array(n, sizeof *r->sizes);
-    r->costs = array(n, sizeof *r->costs);
-    r->forced = array(n, sizeof *r->forced);
-    r->why = array(n, sizeof *r->why);
-    r->wanting = array(n, sizeof *r->wanting);
-    r->marked = array(n, sizeof *r->marked);
-    r->actual_us = array(n, sizeof *r->actual_us);
-    r->predicted =
-        graph->ctx->router->explain ? array(n, QN_MAX_DEVICES * sizeof *r->predicted) : NULL;
-    r->version = array(n_bufs, sizeof *r->version);
-    r->d2h_base = array(n_bufs, sizeof *r->d2h_base);
-    r->stable = array(n_bufs, sizeof *r->stable);
-    r->n_readers = array(n_bufs, sizeof *r->n_readers);
-    r->was_there = array(n_bufs, sizeof *r->was_there);
+    r->ops = qn_arena_zeros(tables, n, sizeof *r->ops);
+    r->sizes = qn_arena_zeros(tables, n, sizeof *r->sizes);
+    r->costs = qn_arena_zeros(tables, n, sizeof *r->costs);
+    r->forced = qn_arena_zeros(tables, n, sizeof *r->forced);
+    r->why = qn_arena_zeros(tables, n, sizeof *r->why);
+    r->wanting = qn_arena_zeros(tables, n, sizeof *r->wanting);
+    r->marked = qn_arena_zeros(tables, n, sizeof *r->marked);
+    r->actual_us = qn_arena_zeros(tables, n, sizeof *r->actual_us);
+    if (graph->ctx->router->explain)
+        r->predicted = qn_arena_zeros(tables, n, QN_MAX_DEVICES * sizeof *r->predicted);
+    r->version = qn_arena_zeros(tables, n_bufs, sizeof *r->version);
+    r->d2h_base = qn_arena_zeros(tables, n_bufs, sizeof *r->d2h_base);
+    r->stable = qn_arena_zeros(tables, n_bufs, sizeof *r->stable);
+    r->n_readers = qn_arena_zeros(tables, n_bufs, sizeof *r->n_readers);
+    r->was_there = qn_arena_zeros(tables, n_bufs, sizeof *r->was_there);
     return r;
-}
-
-static int is_complete(const qn_graph *graph, const struct qn_graph_route *r)
-{
-    return r->ops && r->sizes && r->costs && r->forced && r->why && r->wanting && r->marked &&
-           r->actual_us && (r->predicted || !graph->ctx->router->explain) && r->version &&
-           r->d2h_base && r->stable && r->n_readers && r->was_there;
 }
 
 static void free_route(struct qn_graph_route *r)
 {
     if (!r)
         return;
-    qn_chains_free(r);
-    free(r->ops);
-    free(r->sizes);
-    free(r->costs);
-    free(r->forced);
-    free(r->why);
-    free(r->wanting);
-    free(r->marked);
-    free(r->actual_us);
-    free(r->predicted);
-    free(r->version);
-    free(r->d2h_base);
-    free(r->stable);
-    free(r->n_readers);
-    free(r->was_there);
+    qn_arena_clear(&r->tables);
     free(r);
 }
 
@@ -184,7 +153,7 @@ static void describe_stage(qn_graph *graph, int s)
     op->out_bytes = r->costs[s].write_bytes / r->sizes[s];
 }
 
-/* Could a stage of the graph be placed by what profiles say? */
+/* Whether profiles allow any stage of the graph to be placed. */
 static int needs_profile(const qn_graph *graph)
 {
     const qn_ctx *ctx = graph->ctx;
@@ -202,7 +171,7 @@ static int needs_profile(const qn_graph *graph)
     return 0;
 }
 
-/* True when every stage is where it must be. */
+/* True when no stage has a choice. */
 static int is_idle(const qn_graph *graph)
 {
     for (int s = 0; s < graph->n_stages; s++)
@@ -221,7 +190,7 @@ void qn_route_graph(qn_graph *graph)
     graph->route = r = new_route(graph);
     for (int s = 0; s < graph->n_stages; s++)
         graph->stages[s].device = QN_CPU_SLOT;
-    if (r && is_complete(graph, r)) {
+    if (r && !r->tables.failed) {
         r->mode = graph->ctx->settings.route_mode;
         for (int s = 0; s < graph->n_stages; s++)
             describe_stage(graph, s);
@@ -233,7 +202,7 @@ void qn_route_graph(qn_graph *graph)
             return;
         }
     }
-    /* Without memory to think, the CPU does it. */
+    /* Without memory for the router, the stages run on the CPU. */
     free_route(r);
     graph->route = NULL;
 }
@@ -265,7 +234,7 @@ static void explain_stage(const qn_graph *graph, int s, uint64_t seq)
     }
 }
 
-/* Rows are written when the times of the run are known, that is, before the next one. */
+/* Rows are written when the run's times are known, that is, before the next run. */
 void qn_route_explain(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -307,7 +276,7 @@ void qn_route_free(qn_graph *graph)
     graph->route = NULL;
 }
 
-/* Questions from outside. */
+/* Public queries. */
 
 static qn_chain *find_chain(struct qn_graph_route *r, int stage, int *at)
 {
@@ -327,6 +296,8 @@ int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max)
     qn_chain *chain;
     int at, n = 0;
 
+    if (stage < 0 || stage >= graph->n_stages)
+        return 0;
     if (!r || r->forced[stage] >= 0 || !(chain = find_chain(r, stage, &at))) {
         if (max > 0)
             out[0] = (qn_route_option){ s->device, NAN, 0, 1 };
@@ -350,5 +321,7 @@ int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max)
 
 const char *qn_route_reason(const qn_graph *graph, int stage)
 {
+    if (stage < 0 || stage >= graph->n_stages)
+        return NULL;
     return qn_why_name(graph->route ? graph->route->why[stage] : QN_WHY_CPU_ONLY);
 }

@@ -1,11 +1,11 @@
-/* trial.c - whole runs on another device, held against those where they are.
+/* trial.c - tries whole runs on another device and compares them with runs where they are.
  *
- * Models add up stages and copies; what a run really takes also depends on how they overlap and on
- * what else the machine does. So a graph that is run often is tried as a whole: a few runs on one
- * device, of which the first ones, which make recordings and move data, do not count. What has
- * been seen to be faster by more than a twentieth is held, whatever models say, until inputs come
- * in another way or a device goes. Like probes, trials are one run in twenty at most, and what they
- * lose comes out of the same 0.5 % of the time.
+ * Models add up stages and copies. A real run also depends on how they overlap and on other load.
+ * So a graph that runs often is tried as a whole: a few runs on one device, not counting the first
+ * ones, which make recordings and move data. A device that proves faster by more than a twentieth
+ * keeps the graph, whatever the models say, until inputs arrive in another way or a device fails.
+ * Like probes, trials are at most one run in twenty, and their cost comes out of the same 0.5 % of
+ * the time.
  */
 #include "engine/place/place.h"
 
@@ -15,17 +15,17 @@
 
 enum {
     FIRST_TRY = 40,   /* runs before anything is tried ... */
-    LONG_TRY = 10,    /* and long ones, of which there will not be many */
-    STALE_RUNS = 200, /* after which what models have against a device is doubted */
-    PAUSE = 256,      /* runs between two trials of a device; doubled by every failed one */
+    LONG_TRY = 10,    /* and for long runs, of which there will be few */
+    STALE_RUNS = 200, /* after which the models' objections to a device are doubted */
+    PAUSE = 256,      /* runs between two trials of a device; doubled after each failed trial */
     MOST_PAUSE = 8192,
-    ABSURD = 16,    /* times the usual time: the machine was elsewhere */
-    MOST_ABSURD = 2 /* of a trial; more are no accident */
+    ABSURD = 16,    /* times the usual time: the machine was busy elsewhere */
+    MOST_ABSURD = 2 /* of a trial; more cannot be an accident */
 };
 static const double lost_share = 0.02, factor_most = 3, long_us = 1000, seen_gain = 0.95;
 
-/* Runs of a trial that do not count, and that do. A long run hides what the first one costs
- * besides, and varies less. */
+/* Runs of a trial that do not count, and runs that do. In a long run the start-up cost matters less
+ * and times vary less. */
 static int n_settling(const qn_trials *t)
 {
     return t->against_us > long_us ? 1 : 2;
@@ -36,8 +36,7 @@ static int n_counting(const qn_trials *t)
     return QN_TRIAL_RUNS - n_settling(t);
 }
 
-/* What was seen needs less of a margin than what is only predicted: all counting runs of a trial
- * have to be faster. */
+/* A measurement needs less margin than a prediction: all counted runs of a trial must be faster. */
 static int is_seen_gain(const qn_trials *t, double us)
 {
     return us < seen_gain * t->against_us;
@@ -54,7 +53,7 @@ void qn_trials_reset(qn_trials *t)
     forget(t);
 }
 
-/* Which devices there are, and which inputs are new in every run. */
+/* The devices there are, and the inputs that are new in every run. */
 static uint64_t situation_of(const qn_graph *graph, unsigned alive)
 {
     const struct qn_graph_route *r = graph->route;
@@ -66,7 +65,7 @@ static uint64_t situation_of(const qn_graph *graph, unsigned alive)
     return key;
 }
 
-/* The device that all open stages are on, or -1. */
+/* The device that has all open stages, or -1. */
 static int present_device(const qn_graph *graph)
 {
     const struct qn_graph_route *r = graph->route;
@@ -79,8 +78,8 @@ static int present_device(const qn_graph *graph)
     return in_use && !(in_use & (in_use - 1)) ? __builtin_ctz(in_use) : -1;
 }
 
-/* Everything on `device`, as models have it; what they hardly know may be as good as hoped, and
- * what was not looked at for long may have been bad luck. Infinite when it cannot be. */
+/* The cost of everything on `device` by the models. Where they know little it takes the best case,
+ * and results that are old are doubted. Infinite when it cannot run there. */
 static double hoped_us(const struct qn_graph_route *r, int device)
 {
     double us = 0;
@@ -100,8 +99,8 @@ static double hoped_us(const struct qn_graph_route *r, int device)
     return us;
 }
 
-/* What trials of the ops of the graph may still lose, in all graphs together. A graph alone may
- * lose less (qn_route_can_lose). */
+/* What trials may still cost, over all graphs with these ops. One graph alone may lose less
+ * (qn_route_can_lose). */
 static double budget_us(const struct qn_graph_route *r)
 {
     double us = INFINITY;
@@ -112,8 +111,8 @@ static double budget_us(const struct qn_graph_route *r)
     return us;
 }
 
-/* A trial ends with the first run that shows no gain, so what it may lose is bounded, however
- * wrong the prediction is. */
+/* A trial ends at the first run without a gain, so its cost is bounded however wrong the prediction
+ * is. */
 static int is_due(const struct qn_graph_route *r, int device)
 {
     const qn_trials *t = &r->trials;
@@ -125,7 +124,7 @@ static int is_due(const struct qn_graph_route *r, int device)
            us <= factor_most * usual && qn_route_can_lose(r, loss) && loss <= budget_us(r);
 }
 
-/* Runs of a trial are probes of all their ops. */
+/* Runs of a trial count as probes of all their ops. */
 static int may_probe(const struct qn_graph_route *r)
 {
     const int n = n_settling(&r->trials) + n_counting(&r->trials);
@@ -175,7 +174,7 @@ int qn_trial_begin(qn_graph *graph, unsigned alive)
         t->situation = situation;
         forget(t);
     }
-    if (r->is_running) /* runs overlap: their times say nothing */
+    if (r->is_running) /* runs overlap, so their times mean nothing */
         t->device = -1;
     else if (t->device < 0)
         start(graph, alive);
@@ -184,7 +183,7 @@ int qn_trial_begin(qn_graph *graph, unsigned alive)
     return t->device;
 }
 
-/* The trial is over: is it worth staying? */
+/* The trial has ended: should the work stay? */
 static void judge(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -211,7 +210,7 @@ static void judge(qn_graph *graph)
     r->n_recent = r->next_recent = r->n_drifts = 0;
 }
 
-/* What trials of this graph have lost is a burden on all graphs with its ops. */
+/* The cost of this graph's trials is charged to its ops, and so to all graphs with these ops. */
 static void lose(struct qn_graph_route *r, double us)
 {
     qn_route_lose(r, us);

@@ -1,10 +1,10 @@
-/* branch.c - which compute stream a stage takes, and where streams meet.
+/* branch.c - which compute stream a stage takes, and where streams wait for each other.
  *
- * A stage goes on where one of the stages it follows was the last of its stream. Otherwise it
- * takes a stream whose work is over anyway when it starts, or a fresh one; when all are busy, the
- * one that was given nothing for longest. So a chain stays on one stream and needs no event, and
- * branches that do not depend on each other run side by side. Events are few: a stage waits for
- * the last stage that it follows on each other stream, unless its own stream already did.
+ * A stage continues the stream whose last stage it follows. Otherwise it takes a stream that is
+ * certainly idle when it starts, or a new one; when all are busy, the one that got no work for
+ * longest. So a chain stays on one stream and needs no event, and independent branches run side by
+ * side. Events are few: a stage waits for the last stage that it follows on each other stream,
+ * unless its own stream already did.
  */
 #include "engine/plan/graph_impl.h"
 #include "util/list.h"
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the streams of each device stand while stages are dealt out. */
+/* The state of each device's streams while stages are assigned. */
 typedef struct {
     const qn_graph *graph;
     const int *device; /* by stage; NULL: all of them on one */
     int n_streams;
     qn_branches *out;
-    int last[QN_MAX_DEVICES][QN_N_COMPUTE];               /* stage given to it, -1: none */
-    int seen[QN_MAX_DEVICES][QN_N_COMPUTE][QN_N_COMPUTE]; /* [on][of]: stage waited for */
+    int last[QN_MAX_DEVICES][QN_N_COMPUTE];               /* its last stage, -1: none */
+    int seen[QN_MAX_DEVICES][QN_N_COMPUTE][QN_N_COMPUTE]; /* [on][of]: the stage it waits for */
 } dealer;
 
 static int device_of(const dealer *d, int s)
@@ -33,7 +33,7 @@ static void raise_to(int *stage, int to)
         *stage = to;
 }
 
-/* `s` starts after `before` has ended, and with it all that had to be over before that. */
+/* `s` starts after `before` has ended, and after everything that `before` had to wait for. */
 static void follow(const dealer *d, int s, int before)
 {
     int *clock = d->out->clock[s];
@@ -68,7 +68,7 @@ static qn_stream pick(const dealer *d, int s)
     if (on >= 0)
         return on;
     for (qn_stream t = 0; t < d->n_streams; t++)
-        if (last[t] <= d->out->clock[s][t]) /* over by then; also when it has nothing */
+        if (last[t] <= d->out->clock[s][t]) /* it has ended by then, or the stream is empty */
             return t;
     for (qn_stream t = 1; t < d->n_streams; t++)
         if (last[t] < last[oldest])
@@ -78,11 +78,10 @@ static qn_stream pick(const dealer *d, int s)
 
 static qn_status add_meet(qn_branches *out, int before, int after, qn_err *err)
 {
-    qn_meet *grown = qn_grown(out->meets, (size_t)out->n_meets, &out->cap_meets, sizeof *grown);
+    qn_status st = QN_GROW(out->meets, out->n_meets, &out->cap_meets, "graph branches", err);
 
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "graph branches: out of host memory");
-    out->meets = grown;
+    if (st != QN_OK)
+        return st;
     out->meets[out->n_meets++] = (qn_meet){ before, after };
     out->is_met[before] = 1;
     return QN_OK;

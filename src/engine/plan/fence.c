@@ -1,5 +1,5 @@
 /* fence.c - the end of one run, exactly. */
-#include "engine/plan/fence.h"
+#include "engine/plan/graph_impl.h"
 
 void qn_fence_add(qn_fence *fence, qn_device *device, qn_stream on)
 {
@@ -14,7 +14,7 @@ void qn_fence_add(qn_fence *fence, qn_device *device, qn_stream on)
     fence->n++;
 }
 
-/* Streams keep order, so all that came before the mark is over as well. */
+/* Streams keep order, so everything before the mark has ended as well. */
 static void pass(const qn_fence_mark *mark)
 {
     qn_timeline *line = &mark->device->streams[mark->at.stream];

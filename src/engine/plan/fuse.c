@@ -1,18 +1,18 @@
 /* fuse.c - chains of element-wise stages become one stage.
  *
- * Maps that hand an array on through a temporary read and write memory for each step. The kernel
- * `chain` runs a list of exactly these maps with the value in a register and gives the same bits,
- * so a chain is replaced by one stage of it: nothing is generated, nothing has to be compiled, and
- * values can still be changed. Maps that are not correctly rounded (exp and its like) stay as they
- * are, since two kernels need not agree about them.
+ * Maps that pass an array on through a temporary read and write memory at each step. The kernel
+ * `chain` runs a list of such maps with the value in a register and gives the same bits, so one
+ * stage of it replaces the chain: nothing is generated or compiled, and values can still be
+ * changed. Maps that are not correctly rounded (exp and the like) stay as they are, since two
+ * kernels may round them differently.
  *
- * While a graph is compiled its stages are those that run; what the caller added is kept here, and
- * comes back when the graph changes.
+ * A compiled graph lists the stages that run; this file keeps the stages that the caller added, and
+ * restores them when the graph changes.
  */
 
-#include "engine/ops/op_cost.h"
 #include "engine/plan/graph_impl.h"
 #include "kernel/vector.h"
+#include "util/arena.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,37 +23,15 @@ struct qn_fusion {
     int n_built;
     size_t cap_built;
     int *place; /* by built stage: the stage that runs it */
-    int *step;  /* by built stage: its step in the program of that stage, -1: it is that stage */
+    int *step;  /* by built stage: its step in that stage's program, -1: it is that stage itself */
 };
 
-/* The row of `chain` in the registry allows for exp and its like; these programs have none. */
-static const qn_op exact_chain = { .name = "chain",
-                                   .priority = 1,
-                                   .kernel = "chain",
-                                   .cost = qn_cost_chain,
-                                   .work = 1,
-                                   .module = "vector" };
-
-static const struct {
-    const char *op;
-    int code, has_constant;
-} maps[] = {
-    { "map_mul", QN_CHAIN_MUL, 1 },   { "map_add", QN_CHAIN_ADD, 1 },
-    { "map_sub", QN_CHAIN_SUB, 1 },   { "map_div", QN_CHAIN_DIV, 1 },
-    { "map_min", QN_CHAIN_MIN, 1 },   { "map_max", QN_CHAIN_MAX, 1 },
-    { "map_abs", QN_CHAIN_ABS, 0 },   { "map_neg", QN_CHAIN_NEG, 0 },
-    { "map_sqrt", QN_CHAIN_SQRT, 0 }, { "map_square", QN_CHAIN_SQUARE, 0 },
+/* Programs of steps with the same bits on every device. */
+static const qn_op chain_op = {
+    .name = "chain", .priority = 1, .kernel = "chain", .cost = qn_cost_chain, .work = 1
 };
 
-/* Its place in `maps`, -1 when the stage is none of them. Its arguments are [constant,] in, out. */
-static int map_of(const qn_stage *stage)
-{
-    for (int m = 0; m < (int)(sizeof maps / sizeof *maps); m++)
-        if (!strcmp(stage->op->name, maps[m].op))
-            return m;
-    return -1;
-}
-
+/* The arguments of a possible step are [constant,] in, out. */
 static const qn_stage_arg *input_of(const qn_stage *stage)
 {
     return &stage->args[stage->n_args - 2];
@@ -69,9 +47,9 @@ static const qn_stage_arg *output_of(const qn_stage *stage)
 /* Facts about the stages, for the search of chains. */
 typedef struct {
     const qn_graph *graph;
-    int *uses, *reader;   /* by buffer: arguments it is, and the last stage that reads it */
+    int *uses, *reader;   /* by buffer: how many arguments use it; the last stage that reads it */
     unsigned char *bound; /* by stage: an explicit edge begins or ends at it */
-    int *first;           /* by stage that ends a chain: the one that begins it, else -1 */
+    int *first;           /* by stage that ends a chain: the first stage of the chain, else -1 */
 } search;
 
 static void survey(search *s)
@@ -97,12 +75,12 @@ static int can_be_step(const search *s, int i)
     const qn_stage *stage = &s->graph->stages[i];
     const qn_range *r = &stage->range;
 
-    return map_of(stage) >= 0 && stage->op->priority <= s->graph->ctx->settings.op_priority &&
+    return stage->op->chain_step && stage->op->priority <= s->graph->ctx->settings.op_priority &&
            !s->bound[i] && r->x0 == 0 && r->x1 > 0 && r->y0 == 0 && r->y1 == 1 && r->z0 == 0 &&
            r->z1 == 1;
 }
 
-/* The stage that reads what stage `i` writes, when no other stage and no caller sees it. */
+/* The stage that reads the output of stage `i`, when no other stage and no caller sees it. */
 static int find_next(const search *s, int i)
 {
     const qn_graph *graph = s->graph;
@@ -122,8 +100,7 @@ static int find_next(const search *s, int i)
                                                                                               : -1;
 }
 
-/* May stage `to` be the end of a chain that reads its input only then? `from` is its present end.
- */
+/* May stage `to` end a chain, and so read its input only then? `from` is the present end. */
 static int can_reach(const qn_graph *graph, int input, int from, int to)
 {
     for (int i = from + 1; i < to; i++)
@@ -134,7 +111,7 @@ static int can_reach(const qn_graph *graph, int input, int from, int to)
     return output_of(&graph->stages[to])->buf_i != input;
 }
 
-/* The stages of the chain that begins at `first`, which may be all of it. */
+/* The stages of the chain that begins at `first`, which may be that stage alone. */
 static int collect(const search *s, int first, int members[CHAIN_STEPS])
 {
     int n = 1, next;
@@ -167,7 +144,7 @@ static int find_chains(search *s, int *step)
 
 /* Building the stage. */
 
-/* "a+b+c"; of a name that would be too long, the first and the last. */
+/* "a+b+c"; if that is too long, the first and the last name. */
 static void join_names(const qn_stage *stages, const int *members, int n, char *out, size_t size)
 {
     size_t len = 0;
@@ -182,10 +159,8 @@ static void join_names(const qn_stage *stages, const int *members, int n, char *
 
 static void set_step(chain_par *par, int step, const qn_stage *stage)
 {
-    const int map = map_of(stage);
-
-    par->code[step] = maps[map].code;
-    if (maps[map].has_constant)
+    par->code[step] = stage->op->chain_step - 1;
+    if (par->code[step] <= QN_CHAIN_MAX)
         memcpy(&par->k[step], stage->values + stage->args[0].value_at, sizeof par->k[step]);
 }
 
@@ -196,7 +171,7 @@ static qn_status make_stage(const qn_stage *stages, const int *members, int n, q
     const qn_i64 elems = first->range.x1;
     chain_par par = { .n = elems, .n_steps = n };
 
-    *out = (qn_stage){ .op = &exact_chain, .n_args = 3, .pin = first->pin };
+    *out = (qn_stage){ .op = &chain_op, .n_args = 3, .pin = first->pin };
     out->kernel = qn_op_kernel(out->op);
     out->kernel_i = qn_stage_kernel_i(out->kernel);
     out->range = qn_range_1d((elems + CHAIN_CHUNK - 1) / CHAIN_CHUNK);
@@ -217,7 +192,7 @@ static qn_status make_stage(const qn_stage *stages, const int *members, int n, q
     return QN_OK;
 }
 
-/* Gives back what make_stage made. */
+/* Frees what make_stage made. */
 static void free_made(const struct qn_fusion *f, qn_stage *stages)
 {
     for (int i = 0; i < f->n_built; i++) {
@@ -231,8 +206,8 @@ static void free_made(const struct qn_fusion *f, qn_stage *stages)
     }
 }
 
-/* Fills the list of stages that run. A chain stands where its last stage stood: by then all that
- * it reads is there, and its result is not needed earlier. */
+/* Fills the list of stages that run. A chain takes the place of its last stage: by then all its
+ * inputs exist, and its result is not needed earlier. */
 static qn_status fill(const search *s, struct qn_fusion *f, qn_stage *stages, int *n_out,
                       qn_err *err)
 {
@@ -295,25 +270,24 @@ qn_status qn_fuse(qn_graph *graph, qn_err *err)
 {
     const size_t n = (size_t)graph->n_stages + 1, n_bufs = (size_t)graph->n_bufs + 1;
     search s = { .graph = graph };
+    qn_arena scratch = { 0 };
     struct qn_fusion *f = NULL;
     qn_status st = QN_OK;
 
-    /* Injected faults name stages, so these stay what they are. */
+    /* Injected faults name stages, so these stay unfused. */
     if (!graph->ctx->settings.fuse || graph->ctx->faults || graph->n_stages < 2)
         return QN_OK;
     f = calloc(1, sizeof *f);
-    s.uses = calloc(n_bufs, sizeof *s.uses);
-    s.reader = calloc(n_bufs, sizeof *s.reader);
-    s.bound = calloc(n, sizeof *s.bound);
-    s.first = calloc(n, sizeof *s.first);
+    s.uses = qn_arena_zeros(&scratch, n_bufs, sizeof *s.uses);
+    s.reader = qn_arena_zeros(&scratch, n_bufs, sizeof *s.reader);
+    s.bound = qn_arena_zeros(&scratch, n, sizeof *s.bound);
+    s.first = qn_arena_zeros(&scratch, n, sizeof *s.first);
     if (f) {
         *f = (struct qn_fusion){ graph->stages, graph->n_stages, graph->cap_stages,
                                  calloc(n, sizeof *f->place), calloc(n, sizeof *f->step) };
     }
-    if (!f || !f->place || !f->step || !s.uses || !s.reader || !s.bound || !s.first) {
-        st = no_memory(graph, err);
-        goto out;
-    }
+    if (!f || !f->place || !f->step || scratch.failed)
+        QN_TRY(no_memory(graph, err));
     survey(&s);
     graph->stats.n_fused = find_chains(&s, f->step);
     if (!graph->stats.n_fused)
@@ -323,10 +297,7 @@ qn_status qn_fuse(qn_graph *graph, qn_err *err)
     f = NULL;
 out:
     free_fusion(f);
-    free(s.uses);
-    free(s.reader);
-    free(s.bound);
-    free(s.first);
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -337,7 +308,7 @@ void qn_fuse_undo(qn_graph *graph)
     if (!f)
         return;
     for (int i = 0; i < f->n_built; i++) {
-        if (f->step[i] < 0) /* what was learned of it stays */
+        if (f->step[i] < 0) /* its statistics stay */
             f->built[i] = graph->stages[f->place[i]];
         else
             f->built[i].device = graph->stages[f->place[i]].device;

@@ -1,14 +1,12 @@
-/* graph_impl.h - the inside of a graph, and what follows from it.
+/* graph_impl.h - the private parts of a graph, and what is derived from it.
  *
- * order.c finds dependencies and lifetimes of stages, fuse.c joins stages, plan.c turns a stretch of
- * stages and the present residency into steps, branch.c assigns their stages to streams.
+ * order.c finds dependencies and lifetimes of stages, fuse.c joins stages, plan.c turns a range of
+ * stages and the present residency into steps, branch.c assigns stages to streams.
  */
 #ifndef QN_ENGINE_GRAPH_IMPL_H
 #define QN_ENGINE_GRAPH_IMPL_H
 
-#include "engine/plan/fence.h"
 #include "engine/ops/registry.h"
-#include "engine/device/stage_log.h"
 #include "engine/memory/residency.h"
 
 enum { QN_MAX_RECORDINGS = 4 };
@@ -17,7 +15,7 @@ typedef struct qn_stage_arg {
     int buf_i;      /* index into graph->bufs, -1 for a value */
     size_t offset;  /* bytes into the root */
     size_t bytes;   /* from there to the end of the buffer or view */
-    int is_partial; /* a view, an offset, a late range: the rest of the root must survive an OUT */
+    int is_partial; /* a view, an offset, a later range: an OUT must keep the rest of the root */
     qn_arg_mode mode;
     size_t value_at; /* into stage->values */
     size_t value_bytes;
@@ -28,7 +26,7 @@ typedef struct qn_stage_fft {
     qn_fft_shape shape;
     qn_fft_direction direction;
     qn_fft *plans[QN_MAX_DEVICES];
-    unsigned own; /* slots whose plan is the stage's own */
+    unsigned own; /* devices whose plan belongs to this stage alone */
 } qn_stage_fft;
 
 typedef struct qn_stage {
@@ -50,7 +48,7 @@ typedef struct qn_stage {
     int n_deps;
     qn_module *modules[QN_MAX_DEVICES];
     qn_launch last;                     /* span, group and grid of its last launch */
-    qn_stage_log *logs[QN_MAX_DEVICES]; /* what it did on each device */
+    qn_stage_log *logs[QN_MAX_DEVICES]; /* its runs on each device */
     uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
 } qn_stage;
 
@@ -59,31 +57,32 @@ typedef struct qn_graph_buf {
     int first, last; /* stages that touch it */
     int is_output;
     int temp_slot;          /* shared memory of temporaries, -1 otherwise */
-    uint64_t start_version; /* at the start of the run: what a rerun needs */
-    uint64_t end_version;   /* at its end: what a rerun must find unless it is lost anyway */
-    qn_block *spare;        /* host memory with what the run started from, or for what it brings */
+    uint64_t start_version; /* versions at the start of the run: a rerun needs them */
+    uint64_t end_version;   /* versions at its end: a rerun must find them unless they are lost */
+    qn_block *spare;        /* host memory with the run's inputs, or for its downloads */
     uint64_t spare_version; /* of what is in it */
 } qn_graph_buf;
 
 /* Memory that temporaries share, one after the other. */
 typedef struct qn_temp_slot {
     size_t bytes;
-    int tenant;                      /* the buffer that has it last */
+    int tenant;                      /* the last buffer to use it */
     qn_block *block[QN_MAX_DEVICES]; /* slot 0: host memory */
-    qn_points used[QN_MAX_DEVICES];  /* by all of them; the next one's first write comes after */
+    qn_points used[QN_MAX_DEVICES];  /* all their accesses; the next user waits for these */
 } qn_temp_slot;
 
 typedef enum { QN_STEP_UPLOAD, QN_STEP_DOWNLOAD, QN_STEP_PEER, QN_STEP_STAGE } qn_step_kind;
 
 typedef struct qn_step {
     qn_step_kind kind;
-    int stage;  /* the stage it serves */
+    int stage;  /* the stage that needs it */
     int buf_i;  /* transfers */
     int device; /* where it happens */
     int from;   /* PEER */
 } qn_step;
 
-/* Where a plan needs memory for a buffer, and where it writes it; one bit per slot, 0 the host. */
+/* Where a plan needs memory for a buffer, and where it writes the buffer; one bit per slot, 0 is
+ * the host. */
 typedef struct qn_touch {
     unsigned where, writes;
 } qn_touch;
@@ -99,24 +98,24 @@ typedef struct qn_end {
     qn_point at;
 } qn_end;
 
-/* How stages are dealt out to the compute streams of their devices. */
+/* How stages are distributed over the compute streams of their devices. */
 typedef struct qn_branches {
     int n_stages;
     qn_stream *on;              /* by stage, counted from the graph's own stream */
-    int (*clock)[QN_N_COMPUTE]; /* by stage: the last of each stream that is over when it starts */
+    int (*clock)[QN_N_COMPUTE]; /* by stage: the last stage that has ended, of each stream */
     unsigned char *is_met;      /* by stage: another stream waits for it */
     qn_meet *meets;             /* in the order of `after` */
     int n_meets;
     size_t cap_meets;
     unsigned used; /* streams, one bit each */
-    qn_end *ends;  /* by stage that is met, while a plan is submitted */
+    qn_end *ends;  /* by awaited stage, while a plan is submitted */
 } qn_branches;
 
 typedef struct qn_plan {
     qn_step *steps;
     int n;
     size_t cap;
-    int from; /* its first stage; what comes before has been submitted */
+    int from; /* its first stage; earlier stages are submitted already */
     qn_branches branches;
     int crossings, elided;
     qn_touch *touched; /* by buffer */
@@ -127,13 +126,13 @@ typedef struct qn_plan {
 typedef struct qn_failure {
     int stage;
     const qn_step *step; /* NULL: there was no memory for the stage */
-    int source;          /* slot that did not deliver what a CPU stage waited for, 0: none */
-    int is_late;         /* the step was queued, so what it wrote cannot be trusted */
-    int is_final;        /* no device is to blame, so none can be avoided */
-    int is_reported;     /* and everything was said and counted */
+    int source;          /* slot that did not deliver data to a CPU stage, 0: none */
+    int is_late;         /* the step was queued, so its output cannot be trusted */
+    int is_final;        /* no device is to blame, so avoiding one would not help */
+    int is_reported;     /* and it was logged and counted */
 } qn_failure;
 
-/* A plan that worked, with the state it is valid for. */
+/* A plan that worked, with the state for which it is valid. */
 typedef struct qn_recording {
     uint64_t key[2];
     qn_plan plan;
@@ -145,14 +144,47 @@ typedef struct qn_recording {
     uint64_t tick;
 } qn_recording;
 
+/* Fence.c: the end of one run, exactly.
+ *
+ * Waiting for a point (stream.c) also waits for everything its stream got since. That is fine for a
+ * single graph. Where several graphs take turns on a device, the end of one would be noticed only
+ * when the next is done; a fence keeps events recorded right after the submission instead. */
+
+enum { QN_FENCE_MARKS = 4 * QN_N_STREAMS }; /* four devices with all their streams */
+
+typedef struct qn_fence_mark {
+    qn_device *device;
+    qn_event *event;
+    qn_point at;
+} qn_fence_mark;
+
+/* Zero-initialised is empty: done. */
+typedef struct qn_fence {
+    qn_fence_mark marks[QN_FENCE_MARKS];
+    int n;
+} qn_fence;
+
+/* Adds the present end of a stream. When the fence is full or the device refuses, nothing is added:
+ * waiting for the point still works, but takes longer. */
+void qn_fence_add(qn_fence *fence, qn_device *device, qn_stream on);
+
+/* 1 when waiting would return at once; also when the device is lost or reports a failure. */
+int qn_fence_is_done(qn_fence *fence);
+
+/* The host waits for the fence's events on this device. */
+qn_status qn_fence_await(qn_fence *fence, qn_device *device, qn_err *err);
+
+/* Drops all events, done or not. */
+void qn_fence_clear(qn_fence *fence);
+
 struct qn_graph {
-    qn_runs runs; /* first: arrays know the graph by it */
+    qn_runs runs; /* first: buffers refer to the graph by it */
     qn_ctx *ctx;
     char name[64];
     qn_stage *stages;
     int n_stages;
     size_t cap_stages;
-    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when all run as they are */
+    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when none were joined */
     qn_graph_buf *bufs;
     int n_bufs;
     size_t cap_bufs;
@@ -164,7 +196,7 @@ struct qn_graph {
     qn_plan plan;      /* scratch of the run in progress */
     qn_recording recordings[QN_MAX_RECORDINGS];
     int is_timed;       /* every step of the run is timed */
-    double phase_us[4]; /* of such runs, by kind of step */
+    double phase_us[4]; /* sums over such runs, by kind of step */
     uint64_t timed_runs;
     struct qn_graph_route *route; /* place.h */
     int is_sampled;               /* the router wants the time of stages of this run */
@@ -175,73 +207,75 @@ struct qn_graph {
     qn_graph_stats stats;
     qn_points last[QN_MAX_DEVICES];  /* ends of the runs on each device */
     unsigned queued[QN_MAX_DEVICES]; /* stages submitted since the last wait, by device */
-    int is_fenced;                   /* takes turns with other graphs: runs end in a fence */
+    int is_fenced;                   /* other graphs take turns with it: runs end in a fence */
     qn_fence fence;
-    qn_fallback_policy fallback; /* ERROR: failures of devices are the caller's business */
-    int failed_stage;            /* under that policy: where the last run failed, else -1 */
+    qn_fallback_policy fallback; /* ERROR: device failures are returned to the caller */
+    int failed_stage;            /* then: the stage at which the last run failed, else -1 */
     qn_err failure;              /* and why */
 };
 
 /* Order.c. */
 qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
-/* Gives the memory of the temporaries on one device (0: the host) back; the graph does not run. */
+/* Frees the memory of the temporaries on one device (0: the host); the graph must not be
+ * running. */
 void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
 
 /* Plan.c. */
-/* Steps for stages [from, to); the number after the last stage stands for the outputs. */
+/* Steps for stages [from, to); the number after the last stage means the outputs. */
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
-/* Memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost; *stage names the
- * first stage that did not fit. */
+/* Allocates memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost, and *stage is
+ * the first stage that did not fit. */
 qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_err *err);
-/* Keeps everything the plan touches where it is (by = 1), and no longer (by = -1). */
+/* Pins everything the plan touches (by = 1), and unpins it (by = -1). */
 void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 /* Identifies the residency the plan starts from. */
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
 
 /* Branch.c. */
-/* Deals all stages out; `device` has the slot of each, NULL stands for one device for all. */
+/* Assigns all stages to streams; `device` has the slot of each, NULL means one device for all. */
 qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
-/* All stages on one stream; nothing is said about clocks. */
+/* All stages on one stream. */
 qn_status qn_branches_none(const qn_graph *graph, qn_branches *out, qn_err *err);
-/* Around the submission of stage `s`: before it, its stream waits for the others, which
- * *next_meet counts up; after it, its end is marked when another stage waits for it. */
+/* Called before and after stage `s` is submitted. Before: its stream waits for the others, which
+ * advances *next_meet. After: its end is marked if another stage waits for it. */
 qn_status qn_branches_begin(qn_graph *graph, const qn_branches *branches, int s, int *next_meet,
                             qn_err *err);
 qn_status qn_branches_end(qn_graph *graph, const qn_branches *branches, int s, qn_point at,
                           qn_err *err);
-/* Gives the events of a submission back. */
+/* Frees the events of a submission. */
 void qn_branches_drop(qn_graph *graph, const qn_branches *branches);
 void qn_branches_free(qn_branches *branches);
-/* The compute stream of branch `on`: that of the graph, or one after it. */
+/* The compute stream of branch `on`: the graph's own, or one of the following. */
 static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
 {
     return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
 }
 
 /* Fuse.c. */
-/* Replaces chains of element-wise stages by one stage each, and brings them back. Stage numbers of
- * the caller are those of the stages as built; all else in the engine goes by those that run. */
+/* Replace chains of element-wise stages by one stage each, and restore them. Callers number the
+ * stages as they built them; the rest of the engine numbers the stages that run. */
 qn_status qn_fuse(qn_graph *graph, qn_err *err);
 void qn_fuse_undo(qn_graph *graph);
 int qn_fuse_count(const qn_graph *graph);            /* stages as built */
-int qn_fuse_place(const qn_graph *graph, int stage); /* the stage that runs a built one */
+int qn_fuse_place(const qn_graph *graph, int stage); /* the stage that runs a built stage */
 qn_stage *qn_fuse_built(qn_graph *graph, int stage);
 /* A value of the built stage has changed. */
 void qn_fuse_update(qn_graph *graph, int stage);
 
-/* The kernel's place in its module. */
-int qn_stage_kernel_i(const qn_kernel_info *kernel);
+/* Whether the stage needs what buffer `b` had before; whether it writes the buffer. */
+int qn_stage_reads(const qn_stage *stage, int b);
+int qn_stage_writes(const qn_stage *stage, int b);
 
 /* Spare.c. */
-/* Is the content with which a run finds the buffer part of its results? */
+/* Whether the buffer's content at the start of a run is part of the run's results. */
 int qn_run_needs(const qn_graph *graph, int b);
-/* A download into the host copy may overwrite what a rerun would start from. Then it lands in a
- * spare block instead, which becomes the host copy while the old one is kept in its place.
- * Memory for that is got as long as there is plenty; where the download goes; and that it was
- * submitted. */
+/* A download into the host copy may overwrite the input that a rerun would need. Then it goes to a
+ * spare block instead, which becomes the host copy, while the old one is kept in its place. The
+ * calls: allocate spare blocks while memory is plentiful; say where the download goes; record that
+ * it was submitted. */
 void qn_spare_prepare(qn_graph *graph, int b);
 void *qn_spare_landing(const qn_graph *graph, int b);
 void qn_spare_landed(qn_graph *graph, int b);
@@ -249,7 +283,7 @@ void qn_spare_landed(qn_graph *graph, int b);
 void qn_spare_exchange(qn_graph_buf *buf);
 
 /* Memory_map.c. */
-/* Notes in the ledger of the context what the graph uses; lifetimes are known. */
+/* Records in the context's ledger which buffers the graph uses; lifetimes are known. */
 void qn_ledger_graph(const qn_graph *graph);
 
 #endif

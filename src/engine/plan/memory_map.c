@@ -1,7 +1,7 @@
-/* memory_map.c - where arrays live and what moved, as Markdown pages: of one graph, or of all that
- * a context had. */
+/* memory_map.c - where buffers live and what was copied, as Markdown pages: for one graph, or for
+ * all buffers of a context.
+ */
 #include "engine/plan/graph_impl.h"
-#include "engine/memory/ledger.h"
 
 #include "util/file.h"
 #include "util/str.h"
@@ -52,7 +52,8 @@ void qn_ledger_graph(const qn_graph *graph)
     }
 }
 
-/* Why transfers exist: who needed the data, and where it was. Returns whether there were any. */
+/* Why transfers were needed: who used the data, and where it was. Returns whether there were
+ * any. */
 static int add_transfer(qn_str *page, const char *name, const qn_transfer_count *count,
                         const char *first, int is_output)
 {
@@ -85,8 +86,10 @@ static void add_transfers(const qn_graph *graph, qn_str *page)
 qn_status qn_graph_memory_map(const qn_graph *graph, const char *path, qn_err *err)
 {
     qn_str page = { 0 };
-    qn_status st;
+    qn_status st = QN_CHECK_CALL(NULL, err, graph, path);
 
+    if (st != QN_OK)
+        return st;
     qn_str_addf(&page,
                 "# Memory map of %s\n\n%d stages, %d buffers, %llu runs; temporaries want %zu "
                 "bytes and share %zu.\n\n",
@@ -141,7 +144,8 @@ static void add_pool(qn_str *page, const char *id, const qn_pool *pool, size_t b
                 (unsigned long long)now.misses, (unsigned long long)now.hits);
 }
 
-/* Bytes of the arrays there, rounded up to buckets; devices that work in host memory are host. */
+/* Bytes of the buffers there, rounded up to buckets; devices that work in host memory count as
+ * host. */
 static void add_pools(const qn_ctx *ctx, qn_str *page)
 {
     qn_str_add(page, "\n## Memory\n\n"

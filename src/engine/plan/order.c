@@ -10,6 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+int qn_stage_reads(const qn_stage *stage, int b)
+{
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b &&
+            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
+            return 1;
+    return 0;
+}
+
+int qn_stage_writes(const qn_stage *stage, int b)
+{
+    for (int a = 0; a < stage->n_args; a++)
+        if (stage->args[a].buf_i == b && stage->args[a].mode != QN_ARG_IN)
+            return 1;
+    return 0;
+}
+
 static int writes(const qn_stage_arg *arg)
 {
     return arg->mode == QN_ARG_OUT || arg->mode == QN_ARG_INOUT;
@@ -29,24 +46,13 @@ static qn_status add_dep(qn_stage *stage, int before, qn_err *err)
     return QN_OK;
 }
 
-/* Who touched a buffer last: its writer, and its readers since then. */
+/* The last accesses to a buffer: its writer, and its readers since then. */
 typedef struct {
     int writer;
     int *readers;
     int n_readers;
     size_t cap;
 } last_use;
-
-static qn_status add_reader(last_use *use, int stage, qn_err *err)
-{
-    int *grown = qn_grown(use->readers, (size_t)use->n_readers, &use->cap, sizeof *grown);
-
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "graph order: out of host memory");
-    use->readers = grown;
-    use->readers[use->n_readers++] = stage;
-    return QN_OK;
-}
 
 static qn_status link_stage(qn_graph *graph, int s, last_use *uses, qn_err *err)
 {
@@ -72,7 +78,8 @@ static qn_status link_stage(qn_graph *graph, int s, last_use *uses, qn_err *err)
             use->writer = s;
             use->n_readers = 0;
         } else if (use) {
-            QN_TRY(add_reader(use, s, err));
+            QN_TRY(QN_GROW(use->readers, use->n_readers, &use->cap, "graph order", err));
+            use->readers[use->n_readers++] = s;
         }
     }
 out:
@@ -133,7 +140,7 @@ static void find_lifetimes(qn_graph *graph)
         }
 }
 
-/* A temporary must be written before it is read: its memory held something else before. */
+/* A temporary must be written before it is read: its memory holds old data of another buffer. */
 static qn_status check_temp(qn_graph *graph, int b, qn_err *err)
 {
     const qn_graph_buf *buf = &graph->bufs[b];
@@ -164,7 +171,7 @@ static void find_users(const qn_graph *graph, const qn_branches *branches, last_
                 users[graph->stages[s].args[a].buf_i].on[branches->on[s]] = s;
 }
 
-/* Are all users of buffer `b` over when stage `s` starts? Streams run side by side, so coming
+/* Have all users of buffer `b` ended when stage `s` starts? Streams run side by side, so coming
  * earlier in the program is not enough. */
 static int is_over(const qn_graph *graph, const qn_branches *branches, const last_users *users,
                    int b, int s)
@@ -175,7 +182,7 @@ static int is_over(const qn_graph *graph, const qn_branches *branches, const las
     return !graph->bufs[b].is_output; /* its download comes after all stages */
 }
 
-/* The largest of the slots whose last tenant is gone when this temporary is first written. */
+/* The largest slot whose last user has ended when this temporary is first written. */
 static int find_slot(const qn_graph *graph, const qn_branches *branches, const last_users *users,
                      const qn_graph_buf *buf)
 {
@@ -195,8 +202,8 @@ static int by_first(const void *a, const void *b)
     return ((const int *)a)[1] - ((const int *)b)[1];
 }
 
-/* What is first written in part is uploaded before, on a stream of its own: its memory must not
- * have been anybody else's. */
+/* A buffer that is first written in part is uploaded before that, on a stream of its own, so its
+ * memory must not have had another user. */
 static int is_uploaded(const qn_graph *graph, int b)
 {
     const qn_stage *stage = &graph->stages[graph->bufs[b].first];
@@ -274,15 +281,13 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err)
     int n = 0;
     qn_status st = QN_OK;
 
-    qn_order_release_all(graph); /* stages added since may prolong lifetimes */
+    qn_order_release_all(graph); /* stages added since may lengthen lifetimes */
     find_lifetimes(graph);
     graph->stats.temp_bytes = 0;
     order = calloc((size_t)graph->n_bufs + 1, sizeof *order);
     users = calloc((size_t)graph->n_bufs + 1, sizeof *users);
-    if (!order || !users) {
-        st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
-        goto out;
-    }
+    if (!order || !users)
+        QN_FAIL(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
     QN_TRY(qn_branches_find(graph, NULL, &branches, err));
     find_users(graph, &branches, users);
     for (int b = 0; b < graph->n_bufs; b++) {
@@ -305,12 +310,4 @@ out:
     free(users);
     free(order);
     return st;
-}
-
-int qn_stage_kernel_i(const qn_kernel_info *kernel)
-{
-    for (int i = 0; kernel->module && i < kernel->module->n_kernels; i++)
-        if (kernel->module->kernels[i] == kernel)
-            return i;
-    return 0;
 }

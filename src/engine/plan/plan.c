@@ -1,8 +1,8 @@
 /* plan.c - from stages and present residency to steps.
  *
- * A plan is a pure function of the graph, the devices chosen for its stages and which copies
- * are valid at its start; that is why a recorded plan may be run again whenever the key over
- * these is the same. Transfers appear only where the side that needs the data is stale.
+ * A plan is a pure function of the graph, the devices chosen for its stages, and the copies that
+ * are valid at its start; so a recorded plan may run again whenever the key over these is the same.
+ * There is a transfer only where the side that needs the data is stale.
  */
 #include "engine/plan/graph_impl.h"
 #include "util/list.h"
@@ -20,37 +20,14 @@ void qn_plan_free(qn_plan *plan)
 
 static qn_status add_step(qn_plan *plan, qn_step step, qn_err *err)
 {
-    qn_step *grown = qn_grown(plan->steps, (size_t)plan->n, &plan->cap, sizeof *grown);
+    const qn_status st = QN_GROW(plan->steps, plan->n, &plan->cap, "the steps of a plan", err);
 
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "plan: out of host memory");
-    plan->steps = grown;
-    plan->steps[plan->n++] = step;
-    return QN_OK;
+    if (st == QN_OK)
+        plan->steps[plan->n++] = step;
+    return st;
 }
 
-/* Bit d: the copy on device d is valid. Bit 0 is the host. */
-static unsigned valid_mask(const qn_graph *graph, int b)
-{
-    const qn_buf *root = graph->bufs[b].root;
-    unsigned mask = qn_buf_valid_host(root);
-
-    for (int d = 1; d < graph->ctx->n_devices; d++)
-        if (!graph->ctx->devices[d].lost && qn_buf_valid_on(root, &graph->ctx->devices[d]))
-            mask |= 1u << d;
-    return mask;
-}
-
-static int lowest_bit(unsigned mask)
-{
-    int d = 0;
-
-    while (!(mask >> d & 1))
-        d++;
-    return d;
-}
-
-/* Steps that make buffer `b` valid on device `to`. */
+/* Adds the steps that make buffer `b` valid on device `to`. */
 static qn_status fetch(qn_graph *graph, qn_plan *plan, int b, int stage, int to, unsigned *mask,
                        qn_err *err)
 {
@@ -64,7 +41,7 @@ static qn_status fetch(qn_graph *graph, qn_plan *plan, int b, int stage, int to,
         return qn_fail(err, QN_ERR_DEVICE_LOST,
                        "buffer %s: its only valid copy was lost with its device",
                        graph->bufs[b].root->name);
-    from = lowest_bit(*mask);
+    from = __builtin_ctz(*mask);
     if (from != QN_CPU_SLOT && to != QN_CPU_SLOT && devices[to].backend->copy_peer &&
         devices[from].backend == devices[to].backend) {
         st = add_step(plan, (qn_step){ QN_STEP_PEER, stage, b, to, from }, err);
@@ -107,7 +84,7 @@ static qn_status plan_stage(qn_graph *graph, qn_plan *plan, int s, unsigned *mas
     return add_step(plan, (qn_step){ QN_STEP_STAGE, s, -1, to, to }, err);
 }
 
-/* Notes where a step needs memory. */
+/* Records where a step needs memory. */
 static void touch(const qn_graph *graph, qn_plan *plan, const qn_step *step)
 {
     const qn_stage *stage = &graph->stages[step->stage];
@@ -130,13 +107,12 @@ static void touch(const qn_graph *graph, qn_plan *plan, const qn_step *step)
     }
 }
 
-/* The last stage that writes the buffer: the one its download is for. */
+/* The last stage that writes the buffer, after which it is downloaded. */
 static int last_writer(const qn_graph *graph, int b)
 {
     for (int s = graph->n_stages - 1; s >= 0; s--)
-        for (int a = 0; a < graph->stages[s].n_args; a++)
-            if (graph->stages[s].args[a].buf_i == b && graph->stages[s].args[a].mode != QN_ARG_IN)
-                return s;
+        if (qn_stage_writes(&graph->stages[s], b))
+            return s;
     return 0;
 }
 
@@ -164,23 +140,22 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
     plan->n = plan->crossings = plan->elided = 0;
     plan->from = from;
     plan->touched = touched ? touched : plan->touched;
-    if (!masks || !touched) {
-        st = qn_fail(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
-        goto out;
-    }
+    if (!masks || !touched)
+        QN_FAIL(err, QN_ERR_NOMEM, "graph %s: out of host memory", graph->name);
     memset(touched, 0, n_masks * sizeof *touched);
     for (int b = 0; b < graph->n_bufs; b++)
-        masks[b] = valid_mask(graph, b);
+        masks[b] = qn_buf_valid_mask(graph->bufs[b].root);
     for (int s = from; s < to && s < graph->n_stages; s++)
         QN_TRY(plan_stage(graph, plan, s, masks, err));
-    /* Last come the downloads that overwrite what a rerun would start from. */
+    /* Downloads that overwrite the input of a rerun come last. */
     for (int needed = 0; to > graph->n_stages && needed < 2; needed++)
         for (int b = 0; b < graph->n_bufs; b++)
             if (graph->bufs[b].is_output && qn_run_needs(graph, b) == needed)
                 QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
     for (int i = 0; i < plan->n; i++)
         touch(graph, plan, &plan->steps[i]);
-    /* A run that goes on after a halt does so in order: what it follows is in an earlier plan. */
+    /* A run that continues after a stop keeps program order: the stages before it are in an earlier
+     * plan. */
     QN_TRY(from > 0 ? qn_branches_none(graph, &plan->branches, err)
                     : qn_branches_find(graph, graph->stage_device, &plan->branches, err));
     plan->one_device = only_device(plan);
@@ -211,7 +186,7 @@ static qn_status need_temp(qn_graph *graph, int b, int d, const char *stage, qn_
     if (root->copies[d].block)
         return QN_OK;
     if (!slot->block[d])
-        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, stage, root->name, &slot->block[d],
+        st = qn_evict_acquire(&ctx->devices[d], slot->bytes, stage, root->name, 1, &slot->block[d],
                               err);
     if (st != QN_OK)
         return st;
@@ -227,7 +202,7 @@ static qn_status need(qn_graph *graph, int b, int d, const char *stage, qn_err *
     if (graph->bufs[b].temp_slot >= 0)
         return need_temp(graph, b, d, stage, err);
     return d == QN_CPU_SLOT ? qn_buf_need_host(root, err)
-                            : qn_buf_need_block(root, &graph->ctx->devices[d], stage, err);
+                            : qn_buf_need_block(root, &graph->ctx->devices[d], stage, 1, err);
 }
 
 static qn_status need_step(qn_graph *graph, const qn_step *step, qn_err *err)
@@ -263,7 +238,7 @@ qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_er
 {
     qn_status st = QN_OK;
 
-    /* All pins come first: the plan counts on copies that only its later steps touch. */
+    /* All pins come first: the plan relies on copies that only later steps touch. */
     qn_plan_pin(graph, plan, 1);
     for (int i = 0; i < plan->n && st == QN_OK; i++) {
         st = need_step(graph, &plan->steps[i], err);
@@ -294,7 +269,7 @@ void qn_plan_key(const qn_graph *graph, uint64_t key[2])
         const qn_buf *root = graph->bufs[b].root;
 
         if (!root->is_temp)
-            mix(key, valid_mask(graph, b));
+            mix(key, qn_buf_valid_mask(root));
         mix(key, (uint64_t)(uintptr_t)root->host);
         mix(key, (uint64_t)(uintptr_t)graph->bufs[b].spare);
         for (int d = 1; d < ctx->n_devices; d++) {

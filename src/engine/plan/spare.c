@@ -1,23 +1,17 @@
-/* spare.c - downloads that must not overwrite what a run started from. */
+/* spare.c - downloads that must not overwrite the inputs of the run. */
 #include "engine/plan/graph_impl.h"
 
 int qn_run_needs(const qn_graph *graph, int b)
 {
-    const qn_stage *stage;
+    const int first = graph->bufs[b].first;
 
     if (graph->bufs[b].root->is_temp)
         return 0;
-    if (graph->bufs[b].first < 0)
-        return 1; /* it is only downloaded */
-    stage = &graph->stages[graph->bufs[b].first];
-    for (int a = 0; a < stage->n_args; a++)
-        if (stage->args[a].buf_i == b &&
-            (stage->args[a].mode != QN_ARG_OUT || stage->args[a].is_partial))
-            return 1;
-    return 0;
+    /* One that no stage touches is only downloaded. */
+    return first < 0 || qn_stage_reads(&graph->stages[first], b);
 }
 
-/* Is what the run started from in the host copy, and nowhere else once that is overwritten? */
+/* Is the run's input in the host copy, and nowhere else once that is overwritten? */
 static int is_worth_keeping(const qn_graph *graph, int b)
 {
     const qn_buf *root = graph->bufs[b].root;
@@ -31,7 +25,7 @@ void qn_spare_prepare(qn_graph *graph, int b)
     qn_graph_buf *buf = &graph->bufs[b];
     qn_err ignored;
 
-    /* Where host memory is scarce the arrays themselves need it more. */
+    /* Where host memory is scarce, buffers need it more. */
     if (!buf->spare && !graph->ctx->settings.host_budget && is_worth_keeping(graph, b))
         qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
 }

@@ -3,13 +3,9 @@
  * Sizes grow until an op has used up its time, so a slow device gets fewer points instead of a
  * long wait. The CPU is measured with every other device, since thresholds compare the two.
  */
-#include "engine/route/calibrate.h"
-
-#include "engine/device/compile.h"
-#include "engine/route/measure.h"
-#include "engine/route/profile.h"
 #include "engine/route/route.h"
-#include "engine/route/threshold.h"
+
+#include "engine/route/measure.h"
 #include "util/clock.h"
 #include "util/crossover.h"
 #include "util/stats.h"
@@ -22,8 +18,9 @@
 enum { N_SIZES = 13, N_SAMPLES = 7, N_WARM_UP = 2, QUICK_SAMPLES = 5, MOST_SAMPLES = 101 };
 static const qn_i64 sizes[N_SIZES] = { 1000,   2000,   5000,    10000,   20000,   50000,   100000,
                                        200000, 500000, 1000000, 2000000, 5000000, 10000000 };
-static const qn_i64 quick_vadd[] = { 1000, 20000, 200000, 2000000, 0 };
-static const qn_i64 quick_matmul[] = { 64 * 64, 256 * 256, 512 * 512, 0 };
+/* Ops of the quick scan, by yardstick. */
+static const qn_i64 quick_sizes[2][5] = { { 1000, 20000, 200000, 2000000 },
+                                          { 64 * 64, 256 * 256, 512 * 512 } };
 static const double quick_s = 2.0, full_s = 2.0, settle_us = 10e3;
 static const double most_bytes = 1u << 30;
 
@@ -48,9 +45,8 @@ static int fits(const qn_device *device, const qn_op_sample *s)
     return bytes <= room / 2 && bytes <= most_bytes;
 }
 
-/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Quick ops are run
- * more often than asked for: a moment in which the machine is busy elsewhere would otherwise be
- * all that is seen of them. */
+/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Quick ops run more
+ * often than asked for, since a few runs could all fall into a moment when the machine is busy. */
 static qn_status measure(qn_measure *m, int n_samples, qn_model *model, double *resident,
                          double *cold, qn_err *err)
 {
@@ -102,7 +98,7 @@ static void learn_compute(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
     speed->gflops = flops * 1e-3 / fmax(us - speed->launch_us, us / 10);
 }
 
-/* The time of the smallest op from host to host that its parts do not explain. */
+/* The part of the smallest op's time, host to host, that its copies and kernel do not explain. */
 static void learn_sync(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
 {
     qn_link *link = &ctx->router->links[d];
@@ -121,11 +117,13 @@ static void learn_sync(qn_ctx *ctx, int d, double us, double cold_us, const qn_o
 
 static void learn_speed(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
 {
-    if (!strcmp(s->op->name, "vadd") && s->n <= 1000 && !ctx->devices[d].info.unified_memory)
+    const qn_yardstick yardstick = s->op->yardstick;
+
+    if (yardstick == QN_YARDSTICK_MEMORY && s->n <= 1000 && !ctx->devices[d].info.unified_memory)
         learn_sync(ctx, d, us, cold_us, s);
-    if (!strcmp(s->op->name, "vadd"))
+    if (yardstick == QN_YARDSTICK_MEMORY)
         learn_memory(ctx, d, us, s);
-    else if (!strcmp(s->op->name, "matmul"))
+    else if (yardstick == QN_YARDSTICK_COMPUTE)
         learn_compute(ctx, d, us, s);
 }
 
@@ -136,8 +134,8 @@ static void note(const qn_ctx *ctx, const qn_device *device, const char *op, con
     qn_log_put(&ctx->log, QN_LOG_INFO, "%s: %s was not measured: %s", device->id, op, err->text);
 }
 
-/* Whether size number i, with all its samples, may be expected to end in time. Ops grow with the
- * power 1.5 of their size at most. */
+/* Whether size number i, with all its samples, should end in time. The time of an op grows with at
+ * most the power 1.5 of its size. */
 static int is_in_time(const qn_device *device, const qn_i64 *list, int i, int n_samples,
                       const curve *so_far, double deadline_us)
 {
@@ -146,7 +144,7 @@ static int is_in_time(const qn_device *device, const qn_i64 *list, int i, int n_
 
     if (i > 0)
         us = so_far->cold_us[i - 1] * pow((double)list[i] / (double)list[i - 1], 1.5) * runs;
-    /* Simulated time costs nothing, but the CPU does the work: it bounds the sizes. */
+    /* Simulated time costs nothing, but the CPU does the work: its time limits the sizes. */
     return qn_now_us() + (device->info.kind == QN_KIND_SIM ? 0 : us) < deadline_us;
 }
 
@@ -158,7 +156,7 @@ static void scan(qn_ctx *ctx, qn_device *device, const qn_op *op, const qn_i64 *
     qn_err err = { .status = QN_OK };
 
     *out = (curve){ .n = 0 };
-    if (known) /* what an older profile says must not be mixed in */
+    if (known) /* values of an older profile must not be mixed in */
         qn_model_free(&known->models[device->slot]);
     for (int i = 0; known && i < N_SIZES && list[i]; i++) {
         qn_op_sample sample;
@@ -220,7 +218,8 @@ static void measure_link(qn_ctx *ctx, qn_device *device)
 
 static void quick(qn_ctx *ctx, unsigned devices)
 {
-    const qn_op *vadd = qn_op_find("vadd"), *matmul = qn_op_find("matmul");
+    const qn_op *ops[] = { qn_op_yardstick(QN_YARDSTICK_MEMORY),
+                           qn_op_yardstick(QN_YARDSTICK_COMPUTE) };
     const double start = qn_now_us(), share_us = quick_s * 1e6 / __builtin_popcount(devices);
     curve cpu[2] = { { .n = 0 } }, other[2];
     int k = 0;
@@ -234,11 +233,10 @@ static void quick(qn_ctx *ctx, unsigned devices)
             continue;
         deadline = start + share_us * ++k;
         measure_link(ctx, device);
-        scan(ctx, device, vadd, quick_vadd, QUICK_SAMPLES, deadline, &to[0]);
-        scan(ctx, device, matmul, quick_matmul, QUICK_SAMPLES, deadline, &to[1]);
-        if (d != QN_CPU_SLOT) {
-            keep_crossover(ctx, vadd, d, &cpu[0], &other[0]);
-            keep_crossover(ctx, matmul, d, &cpu[1], &other[1]);
+        for (int i = 0; i < 2 && ops[i]; i++) {
+            scan(ctx, device, ops[i], quick_sizes[i], QUICK_SAMPLES, deadline, &to[i]);
+            if (d != QN_CPU_SLOT)
+                keep_crossover(ctx, ops[i], d, &cpu[i], &other[i]);
         }
         ctx->router->has_profile |= 1u << d;
     }
@@ -331,14 +329,14 @@ static void calibrate_op(qn_ctx *ctx, const qn_op *op, const qn_calibration *opt
     for (int d = 0; d < ctx->n_devices; d++) {
         qn_device *device = &ctx->devices[d];
         qn_module *module;
-        qn_err ignored; /* measuring fails in the same way and reports it */
+        qn_err ignored; /* measuring fails in the same way and reports the error */
 
         if (d != QN_CPU_SLOT && !(ctx->candidates >> d & 1))
             continue;
         if (options->progress)
             options->progress(options->user, device->id, op->name, *done, total);
         ++*done;
-        qn_compile(device, qn_op_kernel(op)->module, &module, &ignored); /* not on the op's time */
+        qn_compile(device, qn_op_kernel(op)->module, &module, &ignored); /* not charged to the op */
         scan(ctx, device, op, sizes, N_SAMPLES, qn_now_us() + most_us,
              d == QN_CPU_SLOT ? &cpu : &other);
         if (d != QN_CPU_SLOT)

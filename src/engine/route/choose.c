@@ -1,8 +1,5 @@
-/* choose.c - decisions about work that is no stage of a graph, and what is known of ops for others
- * to read. */
+/* choose.c - decisions about work outside of graphs, and read access to what is known of ops. */
 #include "engine/route/route.h"
-
-#include "engine/route/explain.h"
 
 #include <math.h>
 #include <stdlib.h>

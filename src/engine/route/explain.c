@@ -1,5 +1,5 @@
 /* explain.c - decisions to and from CSV. */
-#include "engine/route/explain.h"
+#include "engine/route/route.h"
 
 #include "util/file.h"
 
@@ -106,10 +106,8 @@ qn_status qn_explain_read(const char *path, qn_csv *csv, qn_explain_row **rows, 
     QN_TRY(qn_csv_read(path, csv, err));
     for (int i = 0; i < N_COLUMNS; i++)
         QN_TRY(qn_csv_column(csv, columns[i], &cols[i], err));
-    if (!(list = calloc(csv->n_rows + 1, sizeof *list))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu rows", path, csv->n_rows);
-        goto out;
-    }
+    if (!(list = calloc(csv->n_rows + 1, sizeof *list)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %zu rows", path, csv->n_rows);
     for (size_t r = 0; r < csv->n_rows; r++)
         QN_TRY(read_row(csv, r, cols, &list[r], err));
     *rows = list;

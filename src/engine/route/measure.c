@@ -1,7 +1,6 @@
 /* measure.c - raw measurements through the backend's table. */
 #include "engine/route/measure.h"
 
-#include "engine/device/compile.h"
 #include "hal/geometry.h"
 #include "util/clock.h"
 #include "util/stats.h"
@@ -133,7 +132,7 @@ out:
     return st;
 }
 
-/* One stream is enough: every copy of a single use waits for what is before it. */
+/* One stream is enough: in a single use every step waits for the one before it. */
 qn_status qn_measure_cold(qn_measure *m, double *us, qn_err *err)
 {
     const qn_op_sample *s = &m->sample;
@@ -169,11 +168,9 @@ static qn_status sample_of(const qn_op *op, qn_i64 items, qn_op_sample *out, qn_
         if (qn_op_sample_items(out) >= (double)items)
             break;
         low = high;
-        if (high >= (qn_i64)1 << 40) {
-            st = qn_fail(err, QN_ERR_LIMIT, "op %s: no use of it has %lld items", op->name,
-                         (long long)items);
-            goto out;
-        }
+        if (high >= (qn_i64)1 << 40)
+            QN_FAIL(err, QN_ERR_LIMIT, "op %s: no use of it has %lld items", op->name,
+                    (long long)items);
     }
     while (high - low > 1) {
         const qn_i64 mid = low + (high - low) / 2;

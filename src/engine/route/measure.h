@@ -1,13 +1,27 @@
-/* measure.h - one op on one device, timed through the backend alone.
+/* measure.h - times one op on one device through the backend alone.
  *
- * Nothing of a graph is involved, so measuring leaves no trace in counters, pools or plans.
+ * No graph is involved, so measuring leaves no trace in counters, pools or plans.
  */
 #ifndef QN_ENGINE_MEASURE_H
 #define QN_ENGINE_MEASURE_H
 
 #include "engine/device/context.h"
-#include "engine/route/op_sample.h"
+#include "engine/ops/registry.h"
 #include "engine/route/route_path.h"
+
+/* Op_sample.c: ops set up with made-up data of a given size, to be measured. */
+
+/* QN_ERR_UNSUPPORTED for ops whose arguments no tool can make up. For matrices n is the number of
+ * elements of the result. */
+qn_status qn_op_sample_make(const qn_op *op, qn_i64 n, qn_op_sample *out, qn_err *err);
+
+/* Writes the content of buffer `arg` to `data`, which has its bytes and is zeroed. */
+void qn_op_sample_fill(const qn_op_sample *sample, int arg, void *data);
+
+/* Work items: how the router counts sizes. */
+double qn_op_sample_items(const qn_op_sample *sample);
+
+/* Measure.c. */
 
 typedef struct qn_measure {
     qn_device *device;
@@ -17,7 +31,8 @@ typedef struct qn_measure {
     qn_mem *mem[QN_MAX_ARGS];
 } qn_measure;
 
-/* Zero-initialised is closed. Memory, content, kernel; closed again when it fails. */
+/* Zero-initialised is closed. Opening gets memory, content and kernel; it is closed again when that
+ * fails. */
 qn_status qn_measure_open(qn_device *device, const qn_op_sample *sample, qn_measure *out,
                           qn_err *err);
 void qn_measure_close(qn_measure *m);
@@ -28,11 +43,11 @@ qn_status qn_measure_resident(qn_measure *m, double *us, qn_err *err);
 /* Host time from inputs on the host to results on the host. */
 qn_status qn_measure_cold(qn_measure *m, double *us, qn_err *err);
 
-/* Latency and bandwidth of copies, queued one after the other as graphs do; the rest of `out`
- * stays. */
+/* Latency and bandwidth of copies, queued one after the other as in graphs; other members of `out`
+ * do not change. */
 qn_status qn_measure_link(qn_device *device, qn_link *out, qn_err *err);
 
-/* The clock that a device lives by. */
+/* The clock of the device. */
 double qn_measure_now_us(const qn_device *device);
 
 #endif

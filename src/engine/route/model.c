@@ -11,11 +11,11 @@ enum {
     BUCKETS_PER_OCTAVE = 4,
     CONFIRM_FAST = 2,
     MOST_SCALE = 64,
-    ABSURD = 16 /* times what was expected: the machine was elsewhere */
+    ABSURD = 16 /* times the expected time: the machine was busy elsewhere */
 };
 
-/* Sizes of one bucket differ by up to 19 %, so times differ by as much without meaning anything:
- * five times this much is noise at least. */
+/* Sizes in one bucket differ by up to 19 %, and so do their times. Noise is at least five times
+ * that. */
 static const double noise_floor = 0.04;
 /* The same where the expectation comes from other buckets. */
 static const double guess_floor = 0.07;
@@ -65,7 +65,7 @@ static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
                                                                          : NULL;
 }
 
-/* NULL for lack of memory: then the sample is lost, which does no harm. */
+/* NULL for lack of memory: the sample is lost, which does no harm. */
 static qn_model_bucket *need_bucket(qn_model *model, qn_i64 bucket)
 {
     const int at = find_place(model, bucket);
@@ -95,7 +95,7 @@ static double middle_size(const qn_model_bucket *b)
     return qn_stats_of(sizes, (size_t)b->n).median;
 }
 
-/* Median and MAD of the window without what lies beyond 5 MAD of it. */
+/* Median and MAD of the samples within 5 MAD of the window's median. */
 static void summarise(qn_model_bucket *b)
 {
     double kept[QN_MODEL_WINDOW];
@@ -162,7 +162,7 @@ static void fit(qn_model *model)
         model->fit = (qn_line){ a, b };
 }
 
-/* After any change: small ones are no reason to think again. */
+/* After any change; small ones do not make the router decide again. */
 static void changed(qn_model *model)
 {
     int is_news = 0;
@@ -258,7 +258,7 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
     }
     if (!nearest)
         us = line_at(prior, size);
-    else if (size > 2 * known[n - 1]->size) /* it may cost no more than the largest did */
+    else if (size > 2 * known[n - 1]->size) /* it may cost no more than the largest size did */
         us = known[n - 1]->min_us;
     else
         us =
@@ -278,7 +278,7 @@ int qn_model_is_in_doubt(const qn_model *model, double size)
 
 /* Samples. */
 
-/* 1: far too slow, -1: far too fast, 0: as expected, or nothing was expected. */
+/* 1: far too slow, -1: far too fast, 0: as expected, or there was no expectation. */
 static int side_of(const qn_model *model, const qn_model_bucket *b, qn_timed s, double *expected)
 {
     static const qn_line none;
@@ -317,8 +317,8 @@ static int is_in_run(const qn_model *model, qn_i64 bucket)
     return 0;
 }
 
-/* Changes that were seen elsewhere add up here only so far: a bucket that is never measured would
- * drift away without end. */
+/* Changes seen in other buckets are applied here only up to a limit; otherwise a bucket that is
+ * never measured would drift away. */
 static void scale(qn_model_bucket *b, double ratio)
 {
     const double before = b->factor > 0 ? b->factor : 1;
@@ -330,7 +330,8 @@ static void scale(qn_model_bucket *b, double ratio)
     summarise(b);
 }
 
-/* The device is no longer slow: buckets not measured meanwhile get their old times back. */
+/* The device is no longer slow: buckets that were not measured meanwhile get their old times
+ * back. */
 static void relieve(qn_model *model)
 {
     for (int i = 0; i < model->n_buckets; i++)
@@ -338,7 +339,7 @@ static void relieve(qn_model *model)
             scale(model->buckets[i], 1 / model->buckets[i]->factor);
 }
 
-/* The slowness may pass: the device is probed until probes have shown otherwise. */
+/* The slowness may pass, so the device is probed until probes confirm it. */
 static void became_slow(qn_model *model, double ratio)
 {
     if (model->relief > 0 ||
@@ -348,8 +349,8 @@ static void became_slow(qn_model *model, double ratio)
     model->relief_at = model->n_samples;
 }
 
-/* The device has become faster or slower as a whole: what was measured before is scaled by what
- * the last samples say, and their own buckets start again with them. */
+/* The device as a whole has become faster or slower. Earlier measurements are scaled by what the
+ * last samples say, and the buckets of these samples start again with them. */
 static void rescale(qn_model *model)
 {
     double ratios[QN_MODEL_CONFIRM], ratio;
@@ -378,8 +379,8 @@ static void rescale(qn_model *model)
     model->n_run = 0;
 }
 
-/* Notes an unexpected sample in the run of such samples; true when the run is long enough and
- * from more than one bucket. */
+/* Adds an unexpected sample to the run of such samples. True when the run is long enough and spans
+ * more than one bucket. */
 static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, double expected)
 {
     if (side != model->run_side)
@@ -395,22 +396,22 @@ static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, doub
     return model->n_run >= (side > 0 ? QN_MODEL_CONFIRM : CONFIRM_FAST) && run_spans_buckets(model);
 }
 
-/* Whether the sample speaks for the whole device. What is too fast after one or two samples only
- * shows that those were the cold start of something. */
+/* Whether the sample describes the whole device. Too fast after one or two samples only means that
+ * those were a cold start. */
 static int is_telling(const qn_model *model, const qn_model_bucket *b, double size, int side)
 {
     return side > 0 ? qn_model_support(model, size) >= QN_MODEL_CONFIRM
                     : b->n == 0 || b->n >= QN_MODEL_CONFIRM;
 }
 
-/* Slow samples that outvote what is known of the bucket, or was expected of it. */
+/* Slow samples that outweigh earlier samples or the expectation of the bucket. */
 static int votes_needed(const qn_model_bucket *b, double times)
 {
     return b->n < QN_MODEL_CONFIRM && times < ABSURD ? b->n + 1 : QN_MODEL_CONFIRM;
 }
 
-/* The first sample in a bucket from before the change. It says how far off the scaling was, for
- * its neighbours too. */
+/* The first sample since the change in a bucket from before it. It shows the error of the scaling,
+ * for neighbouring buckets too. */
 static void renew(qn_model *model, qn_model_bucket *b, qn_timed s)
 {
     const double ratio = s.us / b->median_us;
@@ -459,7 +460,7 @@ static void add_unexpected(qn_model *model, qn_model_bucket *b, qn_timed s, int 
     summarise(b);
 }
 
-/* A first sample that is far beyond what its neighbours say is believed when it comes again. */
+/* A first sample far above what its neighbours suggest counts only when it is repeated. */
 static int is_absurd(qn_model *model, double us, double expected)
 {
     if (!(expected > 0) || us <= ABSURD * expected || ++model->n_absurd >= QN_MODEL_CONFIRM)
@@ -498,7 +499,7 @@ void qn_model_add(qn_model *model, double size, double us)
     changed(model);
 }
 
-/* Samples whose median and MAD are the given ones; five say as much as thirty-two. */
+/* Samples with the given median and MAD; five count as much as thirty-two. */
 void qn_model_restore(qn_model *model, double size, double median_us, double mad_us, int n)
 {
     const int half = n >= 5 ? 2 : n >= 3 ? 1 : 0;

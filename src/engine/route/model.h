@@ -1,14 +1,13 @@
 /* model.h - how long an op takes on a device, as a function of its size.
  *
- * Samples are kept by size bucket, four buckets per doubling, the last 32 each, and summarised by
- * median and MAD (median absolute deviation). Between buckets the time is interpolated in log-log,
- * outside them it follows the fitted a + b * size.
+ * Samples are kept by size bucket, four buckets per doubling, the last 32 of each, and summarised
+ * by median and MAD (median absolute deviation). Between buckets the time is interpolated in
+ * log-log; outside them it follows the fitted a + b * size.
  *
- * Disturbances only ever add time. So a sample that is far too slow is set aside and counts only
- * when others confirm it, while one that is far too fast is believed at once: the window starts
- * again with it. When samples of several buckets in a row are off to the same side, the device has
- * changed: everything known is scaled, and what has not been measured since gives way to the
- * first sample.
+ * Disturbances only ever add time. So a sample that is far too slow is set aside until others
+ * confirm it, while one that is far too fast is believed at once: the window starts again with it.
+ * When samples of several buckets in a row are off to the same side, the device has changed: all
+ * times are scaled, and a bucket that was not measured since takes over its first new sample.
  */
 #ifndef QN_ENGINE_MODEL_H
 #define QN_ENGINE_MODEL_H
@@ -17,7 +16,7 @@
 
 enum {
     QN_MODEL_WINDOW = 32,
-    QN_MODEL_CONFIRM = 3, /* slow samples that make a change; also what counts as measured */
+    QN_MODEL_CONFIRM = 3, /* slow samples that make a change; and a measured bucket */
     QN_MODEL_MADS = 5     /* farther than this many MAD from the median is set aside */
 };
 
@@ -30,10 +29,10 @@ typedef struct qn_model_bucket {
     qn_timed samples[QN_MODEL_WINDOW];
     int n, next;
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
-    double noted_us;                        /* summary when `generation` last rose for it */
+    double noted_us;                        /* summary when `generation` last rose because of it */
     int noted_n, noted_aside;
-    double factor; /* by which it was scaled since it was measured; 0 stands for 1 */
-    int is_old;    /* from before the device changed: scaled, and replaced by the next sample */
+    double factor; /* its scale since it was measured; 0 means 1 */
+    int is_old;    /* older than the change: scaled, and replaced by the next sample */
     qn_timed aside[QN_MODEL_CONFIRM];
     int n_aside;
 } qn_model_bucket;
@@ -43,8 +42,8 @@ typedef struct qn_model {
     qn_model_bucket **buckets; /* ascending */
     int n_buckets;
     qn_line fit;
-    uint64_t n_samples;  /* ever added, those set aside included */
-    uint64_t generation; /* rises when predictions change by more than 2 %, and with doubts */
+    uint64_t n_samples;  /* samples ever added, including those set aside */
+    uint64_t generation; /* rises when predictions change by more than 2 %, or become doubtful */
     /* Samples in a row that were off to the same side. */
     struct {
         qn_timed sample;
@@ -52,9 +51,9 @@ typedef struct qn_model {
         double ratio;
     } run[QN_MODEL_CONFIRM];
     int n_run, run_side, noted_run;
-    int n_absurd; /* first samples in a row that were not believed */
-    /* After it became slower: what it was before / what it is now. Four times that with every
-     * sample that shows that it stays so. 0: no such thing. */
+    int n_absurd; /* first samples in a row that were set aside */
+    /* After a slow-down: the old time / the new one. Multiplied by four with every sample that
+     * confirms it. 0: there was none. */
     double relief, noted_relief;
     uint64_t relief_at; /* n_samples when it began */
 } qn_model;
@@ -70,17 +69,17 @@ void qn_model_add(qn_model *model, double size, double us);
 /* Puts back the summary of a bucket, as a profile keeps it. */
 void qn_model_restore(qn_model *model, double size, double median_us, double mad_us, int n);
 
-/* Predicted time. Where less than two buckets are known the shape comes from `prior`. */
+/* Predicted time. With fewer than two known buckets the shape comes from `prior`. */
 double qn_model_predict(const qn_model *model, double size, const qn_line *prior);
 
-/* What the time may be if everything that was seen less than three times was bad luck, and a
- * device that became slow has recovered since: never above the prediction. */
+/* The best case: the time if every value seen less than three times was bad luck, and a slowed
+ * device has recovered. Never above the prediction. */
 double qn_model_hope(const qn_model *model, double size, const qn_line *prior);
 
 /* Samples within a factor of two of `size`. */
 int qn_model_support(const qn_model *model, double size);
 
-/* A change is suspected, of the device or at this size: the next sample is worth more than
+/* A change of the device, or at this size, is suspected: the next sample is worth more than
  * usual. */
 int qn_model_is_in_doubt(const qn_model *model, double size);
 

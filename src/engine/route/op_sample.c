@@ -1,7 +1,5 @@
 /* op_sample.c - arguments for ops that are to be measured. */
-#include "engine/route/op_sample.h"
-
-#include "engine/ops/op_cost.h"
+#include "engine/route/measure.h"
 
 #include <string.h>
 
@@ -51,32 +49,19 @@ static int is_plain_map(const qn_op *op, const qn_kernel_info *kernel)
     return 1;
 }
 
-static const qn_op_sampler *sampler_of(const char *op)
-{
-    for (int t = 0; qn_tools[t]; t++)
-        for (const qn_op_sampler *s = qn_tools[t]->samplers; s && s->op; s++)
-            if (!strcmp(s->op, op))
-                return s;
-    return NULL;
-}
-
 qn_status qn_op_sample_make(const qn_op *op, qn_i64 n, qn_op_sample *out, qn_err *err)
 {
     const qn_kernel_info *kernel = qn_op_kernel(op);
-    qn_op_sample s = {
-        .op = op, .sampler = sampler_of(op->name), .kernel = kernel, .n = n < 1 ? 1 : n
-    };
+    qn_op_sample s = { .op = op, .kernel = kernel, .n = n < 1 ? 1 : n };
 
     if (!kernel || !kernel->module)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "op %s has no kernel", op->name);
-    if (!s.sampler && !is_plain_map(op, kernel))
+    if (!op->sample && !is_plain_map(op, kernel))
         return qn_fail(err, QN_ERR_UNSUPPORTED, "op %s is a step of others and not measured alone",
                        op->name);
-    for (int i = 0; i < kernel->module->n_kernels; i++)
-        if (kernel->module->kernels[i] == kernel)
-            s.kernel_i = i;
-    if (s.sampler)
-        s.sampler->make(&s);
+    s.kernel_i = qn_stage_kernel_i(kernel);
+    if (op->sample)
+        op->sample(&s);
     else
         make_points(&s);
     *out = s;
@@ -85,14 +70,11 @@ qn_status qn_op_sample_make(const qn_op *op, qn_i64 n, qn_op_sample *out, qn_err
 
 void qn_op_sample_fill(const qn_op_sample *s, int arg, void *data)
 {
-    if (s->sampler && s->sampler->fill)
-        s->sampler->fill(s, arg, data);
+    if (s->op->fill)
+        s->op->fill(s, arg, data);
 }
 
 double qn_op_sample_items(const qn_op_sample *s)
 {
-    const double points = (double)(s->range.x1 - s->range.x0) *
-                          (double)(s->range.y1 - s->range.y0) * (double)(s->range.z1 - s->range.z0);
-
-    return points * (s->kernel->lanes > 1 ? s->kernel->lanes : 1);
+    return qn_cost_count(&s->range) * (s->kernel->lanes > 1 ? s->kernel->lanes : 1);
 }

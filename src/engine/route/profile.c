@@ -1,9 +1,8 @@
 /* profile.c - device profiles to and from JSON. */
-#include "engine/route/profile.h"
-
 #include "engine/route/route.h"
-#include "engine/route/threshold.h"
+
 #include "hal/cpu/cpu_host.h"
+#include "util/env.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/hash.h"
@@ -19,9 +18,7 @@ static const char format[] = "quern-profile/1";
 
 int qn_profile_is_used(void)
 {
-    const char *use = getenv("QUERN_PROFILE");
-
-    return !use || strcmp(use, "0") != 0;
+    return qn_env_number("QUERN_PROFILE", 1) > 0;
 }
 
 /* Identity. */
@@ -83,80 +80,34 @@ qn_status qn_profile_path(const qn_ctx *ctx, int d, char *out, size_t size, qn_e
 
 /* Writing. */
 
-static void put(json_t *object, const char *key, json_t *value, int *ok)
+static json_t *points_json(const qn_model *model)
 {
-    if (json_object_set_new(object, key, value) != 0)
-        *ok = 0;
+    json_t *points = json_array();
+
+    for (int i = 0; i < model->n_buckets; i++) {
+        const qn_model_bucket *b = model->buckets[i];
+
+        qn_json_push(&points,
+                     json_pack("{s:I, s:o, s:o, s:o, s:i}", "bucket", (json_int_t)b->bucket, "size",
+                               qn_json_number(b->size), "median_us", qn_json_number(b->median_us),
+                               "mad_us", qn_json_number(b->mad_us), "n", b->n));
+    }
+    return points;
 }
 
-static void append(json_t *array, json_t *value, int *ok)
+static json_t *op_json(const qn_route_op *op, int d)
 {
-    if (json_array_append_new(array, value) != 0)
-        *ok = 0;
-}
+    static const char *const crossovers[] = {
+        [QN_COLD] = "crossover_cold", [QN_RESIDENT] = "crossover_resident"
+    };
+    const qn_line *fit = &op->models[d].fit;
+    json_t *j = json_pack("{s:o, s:o, s:{s:o, s:o}}", "op", qn_json_text(op->name), "points",
+                          points_json(&op->models[d]), "fit", "a_us", qn_json_number(fit->a_us),
+                          "b_us_per_elem", qn_json_number(fit->b_us));
 
-static json_t *identity_json(const identity *id, int *ok)
-{
-    json_t *j = json_object();
-
-    put(j, "name", qn_json_text(id->name), ok);
-    put(j, "arch", qn_json_text(id->arch), ok);
-    put(j, "driver", qn_json_text(id->driver), ok);
-    put(j, "host", qn_json_text(id->host), ok);
-    put(j, "threads", json_integer(id->threads), ok);
-    return j;
-}
-
-static json_t *links_json(const qn_link *link, int *ok)
-{
-    json_t *j = json_object();
-
-    put(j, "h2d_latency_us", qn_json_number(link->h2d_us), ok);
-    put(j, "h2d_gbps", qn_json_number(link->h2d_gbps), ok);
-    put(j, "d2h_latency_us", qn_json_number(link->d2h_us), ok);
-    put(j, "d2h_gbps", qn_json_number(link->d2h_gbps), ok);
-    put(j, "sync_us", qn_json_number(link->sync_us), ok);
-    return j;
-}
-
-static json_t *speed_json(const qn_speed *speed, int *ok)
-{
-    json_t *j = json_object();
-
-    put(j, "launch_us", qn_json_number(speed->launch_us), ok);
-    put(j, "gbps", qn_json_number(speed->gbps), ok);
-    put(j, "gflops", qn_json_number(speed->gflops), ok);
-    return j;
-}
-
-static json_t *point_json(const qn_model_bucket *b, int *ok)
-{
-    json_t *j = json_object();
-
-    put(j, "bucket", json_integer((json_int_t)b->bucket), ok);
-    put(j, "size", qn_json_number(b->size), ok);
-    put(j, "median_us", qn_json_number(b->median_us), ok);
-    put(j, "mad_us", qn_json_number(b->mad_us), ok);
-    put(j, "n", json_integer(b->n), ok);
-    return j;
-}
-
-static json_t *op_json(const qn_route_op *op, int d, int *ok)
-{
-    json_t *j = json_object(), *points = json_array(), *fit = json_object();
-    const qn_model *model = &op->models[d];
-
-    put(j, "op", qn_json_text(op->name), ok);
-    for (int i = 0; i < model->n_buckets; i++)
-        append(points, point_json(model->buckets[i], ok), ok);
-    put(j, "points", points, ok);
-    put(fit, "a_us", qn_json_number(model->fit.a_us), ok);
-    put(fit, "b_us_per_elem", qn_json_number(model->fit.b_us), ok);
-    put(j, "fit", fit, ok);
-    if (op->crossover[d][QN_COLD] >= 0)
-        put(j, "crossover_cold", json_integer((json_int_t)op->crossover[d][QN_COLD]), ok);
-    if (op->crossover[d][QN_RESIDENT] >= 0)
-        put(j, "crossover_resident", json_integer((json_int_t)op->crossover[d][QN_RESIDENT]), ok);
+    for (int c = 0; c < 2; c++)
+        if (op->crossover[d][c] >= 0)
+            qn_json_put(&j, crossovers[c], json_integer((json_int_t)op->crossover[d][c]));
     return j;
 }
 
@@ -165,50 +116,62 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(qn_route_op *const *)a)->name, (*(qn_route_op *const *)b)->name);
 }
 
-static json_t *ops_json(const qn_ctx *ctx, int d, int *ok)
+static json_t *ops_json(const qn_ctx *ctx, int d)
 {
-    json_t *list = json_array();
     qn_route_op **ops = calloc(ctx->router->ops.count + 1, sizeof *ops);
+    json_t *list = ops ? json_array() : NULL;
     const qn_map_entry *entry;
     size_t at = 0, n = 0;
 
-    if (!ops) {
-        *ok = 0;
-        return list;
-    }
-    while ((entry = qn_map_next(&ctx->router->ops, &at)))
+    while (ops && (entry = qn_map_next(&ctx->router->ops, &at)))
         if (((qn_route_op *)entry->value)->models[d].n_buckets)
             ops[n++] = entry->value;
-    qsort(ops, n, sizeof *ops, by_name);
+    if (n)
+        qsort(ops, n, sizeof *ops, by_name);
     for (size_t i = 0; i < n; i++)
-        append(list, op_json(ops[i], d, ok), ok);
+        qn_json_push(&list, op_json(ops[i], d));
     free(ops);
     return list;
 }
 
-qn_status qn_profile_write(qn_ctx *ctx, int d, qn_err *err)
+static json_t *profile_json(const qn_ctx *ctx, int d, const char *now)
 {
     const identity id = identity_of(ctx, d);
+    const qn_router *r = ctx->router;
+    const qn_link *link = &r->links[d];
+    const qn_speed *speed = &r->speeds[d];
+    json_t *root = json_pack("{s:s, s:{s:o, s:o, s:o, s:o, s:i}, s:s}", "format", format,
+                             "identity", "name", qn_json_text(id.name), "arch",
+                             qn_json_text(id.arch), "driver", qn_json_text(id.driver), "host",
+                             qn_json_text(id.host), "threads", id.threads, "updated", now);
+
+    if (r->has_link >> d & 1)
+        qn_json_put(
+            &root, "links",
+            json_pack("{s:o, s:o, s:o, s:o, s:o}", "h2d_latency_us", qn_json_number(link->h2d_us),
+                      "h2d_gbps", qn_json_number(link->h2d_gbps), "d2h_latency_us",
+                      qn_json_number(link->d2h_us), "d2h_gbps", qn_json_number(link->d2h_gbps),
+                      "sync_us", qn_json_number(link->sync_us)));
+    if (speed->is_measured)
+        qn_json_put(&root, "speed",
+                    json_pack("{s:o, s:o, s:o}", "launch_us", qn_json_number(speed->launch_us),
+                              "gbps", qn_json_number(speed->gbps), "gflops",
+                              qn_json_number(speed->gflops)));
+    qn_json_put(&root, "ops", ops_json(ctx, d));
+    return root;
+}
+
+qn_status qn_profile_write(qn_ctx *ctx, int d, qn_err *err)
+{
     qn_router *r = ctx->router;
-    json_t *root = json_object();
-    char path[1200], *now = r->updated[d];
+    json_t *root = NULL;
+    char path[1200];
     qn_status st = QN_OK;
-    int ok = 1;
 
     QN_TRY(qn_profile_path(ctx, d, path, sizeof path, err));
-    qn_utc(now);
-    put(root, "format", qn_json_text(format), &ok);
-    put(root, "identity", identity_json(&id, &ok), &ok);
-    put(root, "updated", qn_json_text(now), &ok);
-    if (r->has_link >> d & 1)
-        put(root, "links", links_json(&r->links[d], &ok), &ok);
-    if (r->speeds[d].is_measured)
-        put(root, "speed", speed_json(&r->speeds[d], &ok), &ok);
-    put(root, "ops", ops_json(ctx, d, &ok), &ok);
-    if (!ok) {
-        st = qn_fail(err, QN_ERR_NOMEM, "profile of %s: out of host memory", ctx->devices[d].id);
-        goto out;
-    }
+    qn_utc(r->updated[d]);
+    if (!(root = profile_json(ctx, d, r->updated[d])))
+        QN_FAIL(err, QN_ERR_NOMEM, "profile of %s: out of host memory", ctx->devices[d].id);
     QN_TRY(qn_make_parent(path, err));
     QN_TRY(qn_json_write(path, root, err));
     r->has_profile |= 1u << d;
@@ -241,7 +204,7 @@ static int is_text(const json_t *object, const char *key, const char *wanted)
     return text && !strcmp(text, wanted);
 }
 
-/* "" when the file is this device's, else what is different. */
+/* "" when the file belongs to this device, else the difference. */
 static const char *difference(const json_t *root, const identity *id)
 {
     const json_t *j = json_object_get(root, "identity");
@@ -277,10 +240,8 @@ static qn_status read_links(const json_t *root, const char *where, qn_link *out,
     if (json_object_get(j, "sync_us"))
         QN_TRY(qn_json_get_number(j, "sync_us", where, &link.sync_us, err));
     if (!(link.h2d_us >= 0 && link.d2h_us >= 0 && link.h2d_gbps > 0 && link.d2h_gbps > 0 &&
-          link.sync_us >= 0)) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: a link that is not positive", where);
-        goto out;
-    }
+          link.sync_us >= 0))
+        QN_FAIL(err, QN_ERR_INPUT, "%s: a link that is not positive", where);
     *out = link;
 out:
     return st;
@@ -297,10 +258,8 @@ static qn_status read_speed(const json_t *root, const char *where, qn_speed *out
     QN_TRY(qn_json_get_number(j, "launch_us", where, &speed.launch_us, err));
     QN_TRY(qn_json_get_number(j, "gbps", where, &speed.gbps, err));
     QN_TRY(qn_json_get_number(j, "gflops", where, &speed.gflops, err));
-    if (!(speed.launch_us > 0 && speed.gbps > 0 && speed.gflops > 0)) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: a speed that is not positive", where);
-        goto out;
-    }
+    if (!(speed.launch_us > 0 && speed.gbps > 0 && speed.gflops > 0))
+        QN_FAIL(err, QN_ERR_INPUT, "%s: a speed that is not positive", where);
     *out = speed;
 out:
     return st;
@@ -324,10 +283,8 @@ static qn_status read_points(const json_t *points, const char *where, qn_model *
         size = bucket;
         if (json_object_get(point, "size"))
             QN_TRY(qn_json_get_number(point, "size", where, &size, err));
-        if (!(size >= 1 && size <= 1e15 && median > 0 && mad >= 0 && n >= 1)) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: a point of %g us at size %g", where, median, size);
-            goto out;
-        }
+        if (!(size >= 1 && size <= 1e15 && median > 0 && mad >= 0 && n >= 1))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: a point of %g us at size %g", where, median, size);
         qn_model_restore(model, size, median, mad, n < QN_MODEL_WINDOW ? (int)n : QN_MODEL_WINDOW);
     }
 out:
@@ -341,7 +298,7 @@ static qn_i64 read_crossover(const json_t *op, const char *key)
     return json_is_integer(j) && json_integer_value(j) >= 0 ? json_integer_value(j) : -1;
 }
 
-/* First read without effect (ctx NULL), so that a damaged file changes nothing. */
+/* The first pass changes nothing (ctx NULL), so a damaged file has no effect. */
 static qn_status read_ops(const json_t *root, const char *where, qn_ctx *ctx, int d, qn_err *err)
 {
     json_t *ops, *j;
@@ -359,6 +316,8 @@ static qn_status read_ops(const json_t *root, const char *where, qn_ctx *ctx, in
         QN_TRY(qn_json_get_text(j, "op", where, &name, err));
         QN_TRY(qn_json_get_array(j, "points", where, &points, err));
         op = ctx ? qn_router_op(ctx, name) : NULL;
+        if (ctx && !op)
+            QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for %s", where, name);
         st = read_points(points, where, op ? &op->models[d] : &scratch, err);
         qn_model_free(&scratch);
         if (st != QN_OK)
@@ -396,7 +355,7 @@ out:
     return st;
 }
 
-/* Tells that there is a profile of this device, but from before something changed. */
+/* Reports a profile of this device that is out of date. */
 static void look_for_older(const qn_ctx *ctx, int d)
 {
     const identity id = identity_of(ctx, d);
@@ -446,8 +405,8 @@ static void load(qn_ctx *ctx, int d)
     if (st == QN_OK && !*(what = difference(root, &id)))
         st = apply(ctx, d, root, path, &err);
     if (st != QN_OK || *what)
-        qn_log_put(&ctx->log, QN_LOG_INFO, "profile %s is ignored: %s", path,
-                   st != QN_OK ? err.text : what);
+        qn_log_put(&ctx->log, st == QN_ERR_NOMEM ? QN_LOG_WARN : QN_LOG_INFO,
+                   "profile %s is ignored: %s", path, st != QN_OK ? err.text : what);
     json_decref(root);
 }
 

@@ -1,27 +1,20 @@
-/* route.c - which device runs what: what is known, and what follows from it.
+/* route.c - what is known about devices, and decisions based on it.
  *
- * Probing is bounded twice: at most one decision in twenty, and at most 0.5 % of the time, since a
- * few probes of large sizes cost more than many of small ones. A choice that is known well is
- * measured again the rarer the worse it is; one that seems more than three times worse only after
- * a thousand decisions, because what made it seem so may have passed.
+ * Probing has two limits: at most one decision in twenty, and at most 0.5 % of the time, since a
+ * few probes of large sizes cost more than many of small ones. A known choice is measured again
+ * less often the worse it is. One that seems more than three times worse is measured only after a
+ * thousand decisions, in case the cause has passed.
  */
 #include "engine/route/route.h"
 
-#include "engine/route/calibrate.h"
-#include "engine/route/explain.h"
-#include "engine/device/fallback.h"
-#include "engine/route/profile.h"
-#include "util/clock.h"
-
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     PROBE_EVERY = 20,   /* decisions per probe, at least */
     PROBE_STALE = 1000, /* decisions after which any device is measured again */
-    PROBE_FACTOR = 3,   /* never for something worse than this */
-    COPY_SAMPLES = 32,  /* of each direction of a link */
+    PROBE_FACTOR = 3,   /* never for a choice worse than this */
+    COPY_SAMPLES = 32,  /* copies in each direction of a link */
     BUSY_MOST = 15
 };
 static const double gain_wanted = 0.90, spend_share = 0.005, busy_half_life_us = 2e6;
@@ -39,8 +32,8 @@ const char *qn_why_name(qn_why why)
 
 /* Open and close. */
 
-/* Orders of magnitude, for the time before anything was measured. A CPU device of another
- * backend shares the silicon with cpu:0 and is assumed to be worse until it proves otherwise. */
+/* Orders of magnitude, until something is measured. A CPU device of another backend shares the
+ * silicon with cpu:0 and counts as slower until it proves otherwise. */
 static qn_speed assumed_speed(const qn_device *device)
 {
     const double units = device->info.units ? device->info.units : 1;
@@ -320,8 +313,8 @@ int qn_route_settle(const qn_route_view *view, int present, qn_why *why)
     return present;
 }
 
-/* Decisions between two measurements of a choice that costs `ratio` times the best: what
- * measuring loses stays near 1 %. */
+/* Decisions between two measurements of a choice that costs `ratio` times the best one: measuring
+ * costs about 1 %. */
 static double probe_interval(double ratio)
 {
     return fmin(fmax(PROBE_EVERY, 100 * (ratio - 1)), PROBE_STALE);
@@ -337,7 +330,7 @@ int qn_route_is_stale(const qn_route_op *op, int device)
     return op->decisions - op->sampled_at[device] >= PROBE_STALE;
 }
 
-/* How much a device asks for being measured; 1 and above is enough, 0: it must not be. */
+/* How urgently a device should be measured: 1 and above is enough, 0 means never. */
 static double urgency(const qn_route_op *op, const qn_route_view *view, int d, double chosen_us)
 {
     const double age = (double)(op->decisions - op->sampled_at[d]);

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Where a walk through the stages stands. */
+/* The state of a walk through the stages. */
 typedef struct {
     unsigned *valid; /* per buffer */
-    unsigned used;   /* devices whose queue was waited for */
+    unsigned used;   /* devices whose queue is already included */
     double us;
 } walk;
 
@@ -29,8 +29,8 @@ static double copy_us(double latency_us, double bytes, double gbps)
     return latency_us + (gbps > 0 ? bytes / (gbps * 1e3) : 0);
 }
 
-/* Makes buffer `b` valid on `to`, as plan.c will, and returns what that costs. Data that is only
- * on a busy device has to be waited for wherever it is used. */
+/* Makes buffer `b` valid on `to`, as plan.c will, and returns the cost. Data that is only on a busy
+ * device must wait for it, wherever the data goes. */
 static double fetch(const qn_path *path, walk *w, int b, int to)
 {
     const qn_path_buf *buf = &path->bufs[b];
@@ -127,7 +127,7 @@ static int can_run(const qn_path *path, int s, int device)
     return forced >= 0 ? forced == device : path->candidates >> device & 1;
 }
 
-/* Extends the best way to stage s on device `to`; what it came from, or -1. */
+/* Extends the best path to stage s on device `to`; returns the device it came from, or -1. */
 static int extend(const qn_path *path, int s, int to, const walk *from, walk *out)
 {
     const size_t row = (size_t)path->n_bufs * sizeof *out->valid;
@@ -170,7 +170,7 @@ double qn_path_find(qn_path *path, int *devices)
 
         now[d] = start(path, masks);
         next[d].valid = path->next + (size_t)d * (size_t)path->n_bufs;
-        if (d > 0) /* all ways begin in one state */
+        if (d > 0) /* all paths begin in the same state */
             now[d].us = INFINITY;
     }
     for (int s = 0; s < path->n_stages; s++) {

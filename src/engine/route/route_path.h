@@ -1,9 +1,9 @@
 /* route_path.h - the cheapest devices for stages that share data.
  *
- * Stages in program order times devices is a graph whose edges are the transfers that a choice
- * makes necessary; the cheapest path through it is the choice. Where a buffer is valid depends on
- * the path, so each device carries the residency along its best path so far. Knows nothing of
- * contexts and buffers: numbers in, numbers out.
+ * Stages in program order times devices form a graph whose edges are the transfers that a choice
+ * needs; the cheapest path through it is the choice. Where a buffer is valid depends on the path,
+ * so each device carries the residency along its best path so far. Knows nothing of contexts and
+ * buffers: numbers in, numbers out.
  */
 #ifndef QN_ENGINE_ROUTE_PATH_H
 #define QN_ENGINE_ROUTE_PATH_H
@@ -25,8 +25,8 @@ typedef struct qn_path_stage {
 typedef struct qn_path_buf {
     double bytes;
     unsigned valid;        /* at the start, one bit per device; bit 0 is the host */
-    double upload_share;   /* of an upload's cost that this run has to bear */
-    double download_share; /* chance that the content is wanted on the host at the end */
+    double upload_share;   /* part of an upload's cost that this run must pay */
+    double download_share; /* probability that the host will want the content at the end */
 } qn_path_buf;
 
 typedef struct qn_path {
@@ -36,9 +36,9 @@ typedef struct qn_path {
     int n_bufs;
     unsigned candidates;
     unsigned unified;               /* devices that work in host memory */
-    unsigned peers[QN_MAX_DEVICES]; /* devices from which d gets data without the host */
+    unsigned peers[QN_MAX_DEVICES]; /* devices from which d gets data directly */
     qn_link links[QN_MAX_DEVICES];
-    double wait_us[QN_MAX_DEVICES]; /* once: until it takes new work, and its overhead */
+    double wait_us[QN_MAX_DEVICES]; /* once: the wait for a device to be free, and its overhead */
     unsigned *masks, *next;         /* scratch: QN_MAX_DEVICES * n_bufs each */
     int *back;                      /* scratch: n_stages * QN_MAX_DEVICES */
 } qn_path;
@@ -46,8 +46,8 @@ typedef struct qn_path {
 /* Cost of a complete choice. */
 double qn_path_cost(qn_path *path, const int *devices);
 
-/* The same without stage `stage` itself: what its being on `device` costs, transfers included,
- * when all others stay where they are. */
+/* The cost of stage `stage` being on `device`, transfers included but not the stage itself, while
+ * all others stay where they are. */
 double qn_path_stage_cost(qn_path *path, const int *devices, int stage, int device);
 
 /* The cheapest choice, and its cost. */

@@ -1,7 +1,6 @@
-/* threshold.c - the size from which on a device is worth it, by what is known now. */
-#include "engine/route/threshold.h"
-
+/* threshold.c - the size from which a device pays, by present knowledge. */
 #include "engine/route/route.h"
+
 #include "util/crossover.h"
 
 enum { N_SIZES = 13 };
@@ -21,7 +20,7 @@ qn_i64 qn_route_threshold(qn_ctx *ctx, const char *name, int device, qn_residenc
 
     if (!op || device < 1 || device >= ctx->n_devices)
         return -1;
-    /* QN_COLD needs the bytes to copy, which are known only once the op was used. */
+    /* QN_COLD needs the bytes to copy, which are known only after the op was used once. */
     if (op->models[QN_CPU_SLOT].n_buckets < 2 || op->models[device].n_buckets < 2 ||
         (residency == QN_COLD && op->in_bytes + op->out_bytes <= 0))
         return op->crossover[device][residency];

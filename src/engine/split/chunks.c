@@ -1,9 +1,9 @@
 /* chunks.c - the items of a batch that no worker has taken yet.
  *
- * They are stretches: one for all, or one per worker, and what was given back. All have their
- * place from the start, so that giving back cannot fail.
+ * They form stretches: one for all workers or one for each, and stretches that were given back.
+ * Room for all of them is allocated at the start, so giving back cannot fail.
  */
-#include "engine/split/cluster.h"
+#include "engine/split/split_impl.h"
 
 #include "util/status.h"
 
@@ -17,7 +17,7 @@ typedef struct {
 } stretch;
 
 struct qn_chunks {
-    stretch *list; /* the last one that fits is taken first: what came back is oldest */
+    stretch *list; /* the last stretch that fits is taken first: returned ones are the oldest */
     int n, cap;
     qn_i64 chunk_items, left, unfinished;
 };

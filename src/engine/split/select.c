@@ -1,12 +1,13 @@
-/* select.c - which devices to use when one is not enough.
+/* select.c - chooses devices when one is not enough.
  *
  * Measured rates decide: those of the profiles, or of a quick scan where there is none, else those
- * of batches done so far. Without them it is the kind of device, then its memory, then its units.
+ * of earlier batches. Without rates the kind of device decides, then its memory, then its units.
  */
-#include "engine/split/select.h"
+#include "engine/split/split_impl.h"
 
-#include "engine/device/fallback.h"
 #include "engine/route/route.h"
+
+#include "util/env.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,11 +40,11 @@ int qn_rates_of_profile(const qn_ctx *ctx, const int *devices, int n, double *ou
 
 typedef struct {
     int slot;
-    double score; /* 0: nothing is known about some */
+    double score; /* 0: some device has no known rate */
     const qn_device_info *info;
 } candidate;
 
-/* A simulated device stands for a discrete one. */
+/* A simulated device counts as a discrete one. */
 static int kind_rank(qn_device_kind kind)
 {
     return kind == QN_KIND_CPU ? 0 : kind == QN_KIND_INTEGRATED ? 1 : 2;
@@ -82,7 +83,7 @@ static int rank(qn_ctx *ctx, candidate *list)
     for (int d = 1; d < ctx->n_devices; d++)
         if (ctx->candidates >> d & 1 && !ctx->devices[d].lost && qn_health_ok(&ctx->devices[d]))
             slots[n++] = d;
-    if (n > 1) /* one alone is the best at any rate */
+    if (n > 1) /* one device is the best at any rate */
         qn_router_inform(ctx);
     is_measured =
         qn_rates_of_profile(ctx, slots, n, rates) || qn_rates_of_work(ctx, slots, n, rates);
@@ -105,37 +106,29 @@ int qn_devices_select(qn_ctx *ctx, int k, int *out)
 }
 
 /* Bits of the devices that one name means. */
-static unsigned named(const qn_ctx *ctx, const char *name, size_t len)
+static unsigned named(const qn_ctx *ctx, const char *name)
 {
     unsigned found = 0;
 
-    for (int d = 0; d < ctx->n_devices; d++) {
-        const char *const names[] = { ctx->devices[d].id, ctx->devices[d].backend->name };
-
-        for (int i = 0; i < 2; i++)
-            if (strlen(names[i]) == len && !strncmp(names[i], name, len))
-                found |= 1u << d;
-    }
+    for (int d = 0; d < ctx->n_devices; d++)
+        if (!strcmp(ctx->devices[d].id, name) || !strcmp(ctx->devices[d].backend->name, name))
+            found |= 1u << d;
     return found;
 }
 
 static unsigned listed(const qn_ctx *ctx, const char *text)
 {
     unsigned found = 0;
+    char name[64];
 
-    while (*text) {
-        const size_t len = strcspn(text, ", ");
-
-        found |= named(ctx, text, len);
-        text += len;
-        text += strspn(text, ", ");
-    }
+    for (int i = 0; qn_list_item(text, i, name, sizeof name); i++)
+        found |= named(ctx, name);
     return found;
 }
 
-/* Without a list of its own: what the context was opened for, but the CPU, which a list for
- * --backend has for the router to choose. When it was opened for anything, one
- * backend only, since a second one may show the same hardware again. */
+/* The default list: the devices the context was opened for, without the CPU, which a --backend list
+ * includes for the router. When it was opened for any device, one backend only, since a second one
+ * may show the same hardware again. */
 static unsigned intended(qn_ctx *ctx)
 {
     const unsigned all = (1u << ctx->n_devices) - 1;
@@ -145,16 +138,13 @@ static unsigned intended(qn_ctx *ctx)
     if (ctx->is_list)
         return set;
     if (ctx->candidates == all && qn_devices_select(ctx, 1, &best))
-        set &=
-            named(ctx, ctx->devices[best].backend->name, strlen(ctx->devices[best].backend->name));
+        set &= named(ctx, ctx->devices[best].backend->name);
     return set;
 }
 
 static const char *list_of(const char *text)
 {
-    const char *env = getenv("QUERN_DEVICES");
-
-    return text ? text : env && *env ? env : NULL;
+    return text ? text : qn_env("QUERN_DEVICES");
 }
 
 int qn_devices_set(qn_ctx *ctx, const char *text, int *out)

@@ -1,5 +1,5 @@
 /* share.c - how many items each device gets. */
-#include "engine/split/share.h"
+#include "engine/split/split_impl.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,7 @@
 /* split.c - one batch over several devices: opening, sharing, reporting. */
 #include "engine/split/split_impl.h"
 
-#include "engine/device/fallback.h"
 #include "engine/route/route.h"
-#include "engine/split/select.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +20,7 @@ int qn_split_mode_find(const char *name, qn_split_mode *out)
 
 /* Opening. */
 
-/* All stages that can run on the device are bound to it; what the work has pinned stays. */
+/* Binds all free stages to the device; stages that the work has pinned stay pinned. */
 static void bind_stages(qn_graph *graph, int device)
 {
     for (int s = 0; s < graph->n_stages; s++) {
@@ -35,8 +33,8 @@ static void bind_stages(qn_graph *graph, int device)
     }
 }
 
-/* Ahead of the first chunk, whose time would otherwise say nothing about the device. What does not
- * compile is found again, and dealt with, when it is run. */
+/* Runs before the first chunk, whose time would otherwise include compilation. A kernel that does
+ * not compile fails again, and is handled, when it runs. */
 static void compile_stages(qn_graph *graph)
 {
     qn_err ignored;
@@ -101,7 +99,7 @@ static qn_status check(const qn_split *split, const qn_split_options *options, q
     return QN_OK;
 }
 
-/* As given, or as seen in earlier batches, or as the profiles have it, or all the same. */
+/* As given, else from earlier batches, else from the profiles, else all equal. */
 static void set_rates(qn_split *split, const double *given, const int *devices)
 {
     qn_ctx *ctx = split->ctx;
@@ -131,10 +129,9 @@ qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *g
     qn_status st = QN_OK;
 
     err = qn_err_begin(err, &own);
-    if (!split) {
-        st = qn_fail(err, QN_ERR_NOMEM, "split %s: out of host memory", name);
-        goto out;
-    }
+    QN_TRY(QN_CHECK_CALL(ctx, err, ctx, name, work, out));
+    if (!split)
+        QN_FAIL(err, QN_ERR_NOMEM, "split %s: out of host memory", name);
     QN_TRY(qn_struct_take("qn_split_options", given, &options, sizeof options, err));
     split->ctx = ctx;
     split->work = *work;
@@ -143,7 +140,7 @@ qn_status qn_split_open(qn_ctx *ctx, const char *name, const qn_split_options *g
     strncpy(split->name, name, sizeof split->name - 1);
     QN_TRY(check(split, &options, err));
     split->n_set = split->n_workers = qn_devices_set(ctx, options.devices, devices);
-    for (int w = 0; w < split->n_set; w++) /* the CPU works while the host waits for it */
+    for (int w = 0; w < split->n_set; w++) /* the CPU works while the host waits */
         QN_TRY(qn_split_hire(split, &split->workers[w], devices[w],
                              devices[w] == QN_CPU_SLOT ? 1 : split->depth, err));
     set_rates(split, options.rates, devices);
@@ -166,7 +163,7 @@ void qn_split_close(qn_split *split)
 
 /* One batch. */
 
-/* Devices that take no work now are out before they are given any. */
+/* Devices that take no work now are excluded before they get any. */
 static void begin(qn_split *split)
 {
     split->start_us = qn_ctx_now_us(split->ctx);
@@ -198,7 +195,7 @@ static void begin(qn_split *split)
     }
 }
 
-/* The block of each worker; what failed before the start gets none. */
+/* The block of each worker; one that failed before the start gets none. */
 static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
 {
     double rates[QN_MAX_DEVICES];
@@ -208,7 +205,7 @@ static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
     qn_share_by_rate(n_items, rates, split->n_set, blocks);
 }
 
-/* No more than the buffers hold, and small enough that there is something for everybody. */
+/* At most what the buffers hold, and small enough for every worker to get a chunk. */
 static qn_i64 chunk_size(const qn_split *split, qn_i64 n_items)
 {
     const qn_i64 fair = (n_items + split->n_set - 1) / split->n_set;
@@ -264,7 +261,8 @@ qn_status qn_split_run(qn_split *split, qn_i64 n_items, qn_err *err)
     qn_err own;
 
     err = qn_err_begin(err, &own);
-    return run(split, n_items, err);
+    return QN_CHECK_CALL(split ? split->ctx : NULL, err, split) == QN_OK ? run(split, n_items, err)
+                                                                         : err->status;
 }
 
 /* Results. */

@@ -1,20 +1,102 @@
-/* split_impl.h - the inside of a split. Private to engine/.
+/* split_impl.h - the private parts of a split.
  *
- * split.c opens workers and shares batches among them, split_serve.c lets them work.
+ * split.c opens workers and distributes batches among them; split_serve.c makes them work.
  */
 #ifndef QN_ENGINE_SPLIT_IMPL_H
 #define QN_ENGINE_SPLIT_IMPL_H
 
-#include "engine/split/cluster.h"
 #include "engine/graph/run.h"
-#include "engine/split/share.h"
+
+#include <quern/split.h>
+
+/* Between a source of chunks and the devices that run them.
+ *
+ * The devices of this process (split.c) take chunks from a source and report back to it. The source
+ * of a batch in this process is chunks.c. A source that asks another process, which holds the list
+ * of items, has the same interface, so split.c and its callers need not know. */
+
+/* Items [first, first + count). */
+typedef struct qn_chunk {
+    qn_i64 first, count;
+} qn_chunk;
+
+/* Workers are numbered from 0; in this process each worker is a device. */
+typedef struct qn_chunk_source {
+    void *state;
+    /* The next chunk for the worker. 0: none for it now. */
+    int (*take)(void *state, int worker, qn_chunk *out);
+    /* The chunk's results are delivered. */
+    void (*finish)(void *state, int worker, qn_chunk chunk);
+    /* The chunk was not done; another worker gets it. */
+    void (*give_back)(void *state, int worker, qn_chunk chunk);
+    /* The worker takes no more chunks. Its own block is open to all workers. */
+    void (*leave)(void *state, int worker);
+    /* Items that no worker has taken yet. */
+    qn_i64 (*left)(void *state);
+    /* Everything is delivered. */
+    int (*is_over)(void *state);
+} qn_chunk_source;
+
+/* Lets the devices of `split` work until the source is over. */
+qn_status qn_split_serve(qn_split *split, const qn_chunk_source *source, qn_err *err);
+
+/* Chunks.c: a batch in this process. */
+
+typedef struct qn_chunks qn_chunks;
+
+/* Items 0 .. n_items - 1 in chunks of at most `chunk_items`. `blocks` (one count per worker, sum
+ * n_items) gives each worker a block of its own, in order; NULL: one queue for all. At most
+ * `in_flight` chunks are out at a time. */
+qn_status qn_chunks_new(qn_i64 n_items, qn_i64 chunk_items, const qn_i64 *blocks, int n_workers,
+                        int in_flight, qn_chunks **out, qn_err *err);
+void qn_chunks_free(qn_chunks *chunks);
+
+qn_chunk_source qn_chunks_source(qn_chunks *chunks);
+
+/* Share.c: how many items each device gets. Numbers in, numbers out. */
+
+/* n / k each; the remainder goes to the first ones. */
+void qn_share_equal(qn_i64 n, int k, qn_i64 *out);
+
+/* By rate, rounded so that the sum is n (largest fractions first). A device without a positive rate
+ * gets nothing; when there is no positive rate, all get the same. */
+void qn_share_by_rate(qn_i64 n, const double *rates, int k, qn_i64 *out);
+
+/* Spread of the finishing times, in percent of the last one. A time of 0 is a device that did not
+ * work, and does not count. */
+double qn_share_spread_pct(const double *finish_us, int k);
+
+/* Corrections continue until the devices agree, then stop until they disagree. */
+typedef struct qn_rebalance {
+    int is_on;
+} qn_rebalance;
+
+/* After a batch in which device i did items[i] in finish_us[i]: corrects `rates` if needed and
+ * returns 1, else 0. Rates of devices that did not work are scaled along. */
+int qn_share_rebalance(qn_rebalance *state, const qn_i64 *items, const double *finish_us, int k,
+                       double *rates);
+
+/* Select.c: sets of devices, for work that is spread over several. */
+
+/* Measured rates of `n` devices that can be compared: items per ms in this context's split batches,
+ * or, from the profiles, a rate between memory speed and arithmetic speed. 0 when a device has
+ * none, since the set could not be compared. */
+int qn_rates_of_work(const qn_ctx *ctx, const int *devices, int n, double *out);
+int qn_rates_of_profile(const qn_ctx *ctx, const int *devices, int n, double *out);
+
+/* The devices named by `text` (qn_split_options.devices), in slot order, without missing ones. The
+ * CPU when nothing else is there, or when the router is bound to it. Returns the count, at least 1;
+ * `out` has room for QN_MAX_DEVICES. */
+int qn_devices_set(qn_ctx *ctx, const char *text, int *out);
+
+/* Split.c. */
 
 /* A chunk's place on a device. */
 typedef struct qn_split_slot {
     qn_graph *graph; /* of the slot, or of its last chunk in this run when the work has them */
     qn_chunk chunk;
-    double n_tasks;  /* that the chunk counts for */
-    double begin_us; /* when it was submitted */
+    double n_tasks;  /* the chunk that this counts for */
+    double begin_us; /* when the chunk was submitted */
 } qn_split_slot;
 
 /* A device with its slots, used in turn: `n_busy` of them, from `oldest` on, have a chunk. */
@@ -24,7 +106,7 @@ typedef struct qn_split_worker {
     int depth, n_busy, oldest;
     qn_i64 items_busy;
     double free_us;             /* when its last chunk was done */
-    double seen_items, seen_us; /* of this run and, ever less, of earlier ones */
+    double seen_items, seen_us; /* from this run and, with falling weight, earlier ones */
     qn_split_device did;
     qn_metric *tasks, *active, *exec_ms;
 } qn_split_worker;
@@ -35,14 +117,14 @@ struct qn_split {
     qn_split_work work;
     qn_split_mode mode;
     int depth;
-    qn_split_worker workers[QN_MAX_DEVICES + 1]; /* the set, then the CPU when it takes over */
+    qn_split_worker workers[QN_MAX_DEVICES + 1]; /* the devices, then the CPU if it takes over */
     int n_set, n_workers;                        /* n_workers: those at work in this run */
     double rates[QN_MAX_DEVICES];                /* of blocks */
     qn_rebalance rebalance;
     qn_i64 chunk_items; /* of this run */
     double start_us;
     int has_fallen;        /* in this run: no device is left */
-    char failed_stage[64]; /* of the device that failed last, and why */
+    char failed_stage[64]; /* the device that failed last, and the reason */
     qn_err failure;
     qn_split_stats stats;
 };
@@ -60,7 +142,8 @@ static inline double qn_split_rate(const qn_split_worker *worker)
     return worker->seen_us > 0 ? worker->seen_items / worker->seen_us : 0;
 }
 
-/* Takes the worker out of this run: `err` happened to `stage`. Without a source it had nothing. */
+/* Removes the worker from this run because of `err` in `stage`. Without a source it had no
+ * chunk. */
 void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, const qn_err *err,
                    const qn_chunk_source *source);
 

@@ -1,12 +1,10 @@
 /* split_serve.c - chunks in flight on several devices.
  *
  * One host thread is enough, because submission never waits: it fills free slots, breadth first,
- * and asks in turn which device is done, so a slow device never holds up a fast one. Only the CPU
- * works while it is given a chunk; it is asked last, when the devices have theirs.
+ * and asks each device in turn whether it is done, so a slow device never delays a fast one. Only
+ * the CPU runs a chunk inside the call, so it is served last, when the devices have theirs.
  */
 #include "engine/split/split_impl.h"
-
-#include "engine/device/fallback.h"
 
 #include <sched.h>
 #include <string.h>
@@ -47,7 +45,7 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
 
     worker->did.has_failed = 1;
     snprintf(worker->did.reason, sizeof worker->did.reason, "%s: %.400s", stage, err->text);
-    if (source || !*worker->device->failure) /* without, it only stays out */
+    if (source || !*worker->device->failure) /* without a source, it only stays out */
         memcpy(worker->device->failure, worker->did.reason, sizeof worker->device->failure);
     snprintf(split->failed_stage, sizeof split->failed_stage, "%s", stage);
     split->failure = *err;
@@ -66,13 +64,13 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
         source->leave(source->state, me);
 }
 
-/* Did the device fail in a call of the work, which copied something from or to it? */
+/* Whether the device failed inside one of the caller's functions, which copied something. */
 static int is_device_failure(const qn_split_worker *worker, qn_status status)
 {
     return !is_cpu(worker) && (qn_status_is_device_fault(status) || status == QN_ERR_BUSY);
 }
 
-/* A call of the work failed with `err`: QN_OK when that was the device's fault. */
+/* One of the caller's functions failed with `err`. QN_OK when that was the device's fault. */
 static qn_status work_failed(qn_split *split, qn_split_worker *worker,
                              const qn_chunk_source *source, const qn_err *err)
 {
@@ -86,7 +84,7 @@ static qn_status work_failed(qn_split *split, qn_split_worker *worker,
     return QN_OK;
 }
 
-/* A run of the graph, or the wait for it, failed: QN_OK when that was the device's fault. */
+/* Running the graph, or waiting for it, failed. QN_OK when that was the device's fault. */
 static qn_status graph_failed(qn_split *split, qn_split_worker *worker, const qn_graph *graph,
                               const qn_chunk_source *source, qn_err *err)
 {
@@ -96,8 +94,7 @@ static qn_status graph_failed(qn_split *split, qn_split_worker *worker, const qn
     return QN_OK;
 }
 
-/* When devices have failed and none is left, that is said once; the CPU comes if it is not there
- * already. */
+/* When the last device has failed, that is logged once, and the CPU joins if it has not yet. */
 static qn_status take_over(qn_split *split, qn_err *err)
 {
     qn_split_worker *cpu = &split->workers[split->n_set];
@@ -137,7 +134,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
     worker->items_busy += chunk.count;
     if (work->graph)
         st = work->graph(work->user, device, chunk.first, chunk.count, &slot->graph, err);
-    if (st == QN_OK)
+    if (st == QN_OK && work->prepare)
         st = work->prepare(work->user, device, s, chunk.first, chunk.count, err);
     if (st != QN_OK)
         return work_failed(split, worker, source, err);
@@ -154,7 +151,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
 static void account(qn_split *split, qn_split_worker *worker, const qn_split_slot *slot)
 {
     const double now = qn_ctx_now_us(split->ctx);
-    /* A chunk that was submitted after another begins when that one is done. */
+    /* A chunk starts on the device when the one submitted before it is done. */
     const double us = now - (slot->begin_us > worker->free_us ? slot->begin_us : worker->free_us);
 
     worker->free_us = now;
@@ -170,19 +167,18 @@ static void account(qn_split *split, qn_split_worker *worker, const qn_split_slo
     qn_metric_add(worker->exec_ms, us / 1000);
 }
 
-/* Waits for the worker's oldest chunk and hands it over. */
+/* Waits for the worker's oldest chunk and delivers it. */
 static qn_status finish(qn_split *split, qn_split_worker *worker, const qn_chunk_source *source,
                         qn_err *err)
 {
     const int s = worker->oldest;
     const qn_split_slot *slot = &worker->slots[s];
-    qn_status st;
 
     if (qn_graph_wait(slot->graph, err) != QN_OK)
         return graph_failed(split, worker, slot->graph, source, err);
-    st = split->work.deliver(split->work.user, worker->device->slot, s, slot->chunk.first,
-                             slot->chunk.count, err);
-    if (st != QN_OK)
+    if (split->work.deliver &&
+        split->work.deliver(split->work.user, worker->device->slot, s, slot->chunk.first,
+                            slot->chunk.count, err) != QN_OK)
         return work_failed(split, worker, source, err);
     account(split, worker, slot);
     source->finish(source->state, index_of(split, worker), slot->chunk);
@@ -194,9 +190,9 @@ static qn_status finish(qn_split *split, qn_split_worker *worker, const qn_chunk
 
 /* Who takes the next. */
 
-/* With a shared queue, near its end: would the others be done sooner without this worker's help?
- * A slow device with the last chunk makes all wait for it, and so does the CPU when the devices
- * run dry meanwhile. */
+/* Near the end of a shared queue: would the others finish sooner without this worker? A slow device
+ * with the last chunk makes everybody wait, and so does the CPU when devices run out of work
+ * meanwhile. */
 static int is_worth(const qn_split *split, const qn_split_worker *worker,
                     const qn_chunk_source *source)
 {
@@ -238,7 +234,7 @@ static qn_status offer(qn_split *split, qn_split_worker *worker, const qn_chunk_
     return start(split, worker, source, chunk, err);
 }
 
-/* Everybody gets a first chunk before anybody gets a second. */
+/* Every worker gets its first chunk before any gets a second. */
 static qn_status fill(qn_split *split, const qn_chunk_source *source, int *n_started, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -257,7 +253,7 @@ out:
     return st;
 }
 
-/* No worker found it worthwhile and none is working: any worker takes it. */
+/* No worker wants the rest and none is working: any worker takes it. */
 static qn_status force(qn_split *split, const qn_chunk_source *source, int *n_started, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -271,7 +267,7 @@ out:
 
 /* The loop. */
 
-/* Takes what is done. With one device at work there is no choice: the host waits for it. */
+/* Collects finished chunks. With one busy device the host simply waits for it. */
 static qn_status collect(qn_split *split, const qn_chunk_source *source, int *n_done, qn_err *err)
 {
     int n_active = 0;
@@ -293,7 +289,7 @@ out:
     return st;
 }
 
-/* Between two rounds in which nothing was done. Simulated time moves by being asked for. */
+/* Called when a round found nothing done. Simulated time advances when it is read. */
 static void pause_polling(const qn_split *split, int *n_idle)
 {
     const struct timespec nap = { .tv_nsec = NAP_NS };
@@ -324,7 +320,7 @@ out:
     return st;
 }
 
-/* Whatever is still on its way, on failed devices or after an error, comes to rest. */
+/* Waits for everything still in flight, on failed devices or after an error. */
 static void settle(qn_split *split)
 {
     for (int w = 0; w < split->n_workers; w++) {

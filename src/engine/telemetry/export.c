@@ -2,145 +2,75 @@
 #include "engine/telemetry/export.h"
 
 #include "util/file.h"
-#include "util/status.h"
+#include "util/json.h"
 #include "util/utf8.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double quantiles[] = { 0.50, 0.90, 0.95, 0.99 };
-
-enum { N_QUANTILES = sizeof quantiles / sizeof *quantiles };
-
-static void read_quantiles(const qn_summary *s, double out[N_QUANTILES])
-{
-    out[0] = s->p50;
-    out[1] = s->p90;
-    out[2] = s->p95;
-    out[3] = s->p99;
-}
-
-/* Text. */
-
-/* Appends `text` with every byte that is no UTF-8 replaced: names of devices and drivers come
- * from outside, and both formats are UTF-8. Newlines stay, for the formats to escape. */
-static void add_utf8(qn_str *out, const char *text)
-{
-    while (*text) {
-        const size_t n = qn_utf8_size(text);
-        if (n)
-            qn_str_add_n(out, text, n);
-        else
-            qn_str_add(out, "\xEF\xBF\xBD"); /* U+FFFD */
-        text += n ? n : 1;
-    }
-}
-
 /* JSON. */
 
 static json_t *text_json(const char *text)
 {
-    qn_str clean = { 0 };
-    json_t *json;
-
-    add_utf8(&clean, text ? text : "");
-    json = clean.failed ? NULL : json_string(qn_str_get(&clean));
-    qn_str_free(&clean);
-    return json;
+    return qn_json_text(text ? text : "");
 }
 
 static json_t *number_json(double value)
 {
-    if (!isfinite(value))
-        return json_null();
     if (value == trunc(value) && fabs(value) <= 0x1p53)
         return json_integer((json_int_t)value);
-    return json_real(value);
+    return qn_json_number(value);
 }
 
-/* Takes `value`; false when there was no memory for it or for its place. */
-static int put(json_t *object, const char *key, json_t *value)
+static json_t *summary_json(const qn_summary *s)
 {
-    return json_object_set_new(object, key, value) == 0;
-}
+    const double none = s->count ? 0 : NAN; /* null: there were no values */
 
-/* Takes `item`, unless it lacks something; then the array is of no use either. */
-static int append(json_t *array, json_t *item, int is_complete)
-{
-    if (!is_complete) {
-        json_decref(item);
-        return 0;
-    }
-    return json_array_append_new(array, item) == 0;
-}
-
-static json_t *complete(json_t *array, int is_complete)
-{
-    if (is_complete)
-        return array;
-    json_decref(array);
-    return NULL;
-}
-
-static int put_summary(json_t *json, const qn_summary *s)
-{
-    static const char *const keys[N_QUANTILES] = { "p50", "p90", "p95", "p99" };
-    const double none = s->count ? 0 : NAN; /* null: nothing was seen */
-    double values[N_QUANTILES];
-    int ok = put(json, "count", json_integer((json_int_t)s->count)) &&
-             put(json, "sum", number_json(s->sum)) &&
-             put(json, "min", number_json(s->min + none)) &&
-             put(json, "max", number_json(s->max + none));
-
-    read_quantiles(s, values);
-    for (int i = 0; i < N_QUANTILES && ok; i++)
-        ok = put(json, keys[i], number_json(values[i] + none));
-    return ok;
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", (json_int_t)s->count,
+                     "sum", number_json(s->sum), "min", number_json(s->min + none), "max",
+                     number_json(s->max + none), "p50", number_json(s->p50 + none), "p90",
+                     number_json(s->p90 + none), "p95", number_json(s->p95 + none), "p99",
+                     number_json(s->p99 + none));
 }
 
 static json_t *metrics_json(const qn_sample *samples, size_t n)
 {
     json_t *array = json_array();
-    int ok = array != NULL;
 
-    for (size_t i = 0; i < n && ok; i++) {
+    for (size_t i = 0; i < n; i++) {
         const qn_sample *const s = &samples[i];
-        json_t *const json = json_object();
-        json_t *const labels = json_object();
+        json_t *labels = json_object(), *json;
 
-        ok = put(json, "name", text_json(s->def->name)) && put(json, "labels", json_incref(labels));
-        for (int k = 0; k < QN_MAX_LABELS && ok; k++)
+        for (int k = 0; k < QN_MAX_LABELS; k++)
             if (s->labels[k])
-                ok = put(labels, s->def->keys[k], text_json(s->labels[k]));
-        json_decref(labels);
-        if (ok && s->def->type == QN_HISTOGRAM)
-            ok = put_summary(json, &s->summary);
-        else if (ok)
-            ok = put(json, "value", number_json(s->value));
-        ok = append(array, json, ok);
+                qn_json_put(&labels, s->def->keys[k], text_json(s->labels[k]));
+        json = json_pack("{s:o, s:o}", "name", text_json(s->def->name), "labels", labels);
+        if (s->def->type == QN_HISTOGRAM)
+            qn_json_merge(&json, summary_json(&s->summary));
+        else
+            qn_json_put(&json, "value", number_json(s->value));
+        qn_json_push(&array, json);
     }
-    return complete(array, ok);
+    return array;
 }
 
 static json_t *devices_json(const qn_run_report *report)
 {
     json_t *array = json_array();
-    int ok = array != NULL;
 
-    for (size_t i = 0; i < report->n_devices && ok; i++) {
+    for (size_t i = 0; i < report->n_devices; i++) {
         const qn_run_device *const d = &report->devices[i];
-        json_t *const json = json_object();
+        json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:s}", "id", text_json(d->id), "name",
+                                 text_json(d->name), "arch", text_json(d->arch), "driver",
+                                 text_json(d->driver), "state", d->failure ? "failed" : "ok");
 
-        ok = put(json, "id", text_json(d->id)) && put(json, "name", text_json(d->name)) &&
-             put(json, "arch", text_json(d->arch)) && put(json, "driver", text_json(d->driver)) &&
-             put(json, "state", text_json(d->failure ? "failed" : "ok")) &&
-             (!d->failure || put(json, "reason", text_json(d->failure)));
-        ok = append(array, json, ok);
+        if (d->failure)
+            qn_json_put(&json, "reason", text_json(d->failure));
+        qn_json_push(&array, json);
     }
-    return complete(array, ok);
+    return array;
 }
 
 static int order_of(const char *a, const char *b)
@@ -150,7 +80,7 @@ static int order_of(const char *a, const char *b)
 
 static int by_stage_and_reason(const void *a, const void *b)
 {
-    const qn_run_fallback *const x = a, *const y = b;
+    const qn_fallback *const x = a, *const y = b;
     int order = order_of(x->stage, y->stage);
 
     if (order == 0)
@@ -166,7 +96,7 @@ static int by_name_and_device(const void *a, const void *b)
     return order ? order : order_of(x->device, y->device);
 }
 
-/* A copy to free, NULL when there is no memory. */
+/* A copy that the caller frees, NULL when there is no memory. */
 static void *sorted_copy(const void *items, size_t n, size_t size,
                          int (*order)(const void *, const void *))
 {
@@ -182,81 +112,72 @@ static void *sorted_copy(const void *items, size_t n, size_t size,
 static json_t *fallbacks_json(const qn_run_report *report)
 {
     const size_t n = report->n_fallbacks;
-    qn_run_fallback *const sorted =
+    qn_fallback *const sorted =
         sorted_copy(report->fallbacks, n, sizeof *sorted, by_stage_and_reason);
-    json_t *array = json_array();
-    int ok = array && sorted;
+    json_t *array = sorted ? json_array() : NULL;
 
-    for (size_t i = 0; i < n && ok; i++) {
-        const qn_run_fallback *const f = &sorted[i];
-        json_t *const json = json_object();
+    for (size_t i = 0; i < n && sorted; i++) {
+        const qn_fallback *const f = &sorted[i];
 
-        ok = put(json, "stage", text_json(f->stage)) && put(json, "reason", text_json(f->reason)) &&
-             put(json, "text", text_json(f->text)) &&
-             put(json, "count", json_integer((json_int_t)f->count));
-        ok = append(array, json, ok);
+        qn_json_push(&array, json_pack("{s:o, s:o, s:o, s:I}", "stage", text_json(f->stage),
+                                       "reason", text_json(f->reason), "text", text_json(f->text),
+                                       "count", (json_int_t)f->count));
     }
     free(sorted);
-    return complete(array, ok);
+    return array;
 }
 
 static json_t *stages_json(const qn_run_report *report)
 {
     const size_t n = report->n_stages;
     qn_run_stage *const sorted = sorted_copy(report->stages, n, sizeof *sorted, by_name_and_device);
-    json_t *array = json_array();
-    int ok = array && sorted;
+    json_t *array = sorted ? json_array() : NULL;
 
-    for (size_t i = 0; i < n && ok; i++) {
+    for (size_t i = 0; i < n && sorted; i++) {
         const qn_run_stage *const s = &sorted[i];
-        json_t *const json = json_object();
+        json_t *json = json_pack("{s:o, s:o, s:I}", "name", text_json(s->name), "device",
+                                 text_json(s->device), "runs", (json_int_t)s->runs);
 
-        ok = put(json, "name", text_json(s->name)) && put(json, "device", text_json(s->device)) &&
-             put(json, "runs", json_integer((json_int_t)s->runs)) &&
-             (!(s->exec_us > 0) || put(json, "exec_us", number_json(s->exec_us))) &&
-             put(json, "h2d_bytes", json_integer((json_int_t)s->h2d_bytes)) &&
-             put(json, "d2h_bytes", json_integer((json_int_t)s->d2h_bytes));
-        ok = append(array, json, ok);
+        if (s->exec_us > 0)
+            qn_json_put(&json, "exec_us", number_json(s->exec_us));
+        qn_json_merge(&json, json_pack("{s:I, s:I}", "h2d_bytes", (json_int_t)s->h2d_bytes,
+                                       "d2h_bytes", (json_int_t)s->d2h_bytes));
+        qn_json_push(&array, json);
     }
     free(sorted);
-    return complete(array, ok);
+    return array;
 }
 
 static json_t *checks_json(const qn_run_report *report)
 {
     json_t *array = json_array();
-    int ok = array != NULL;
 
-    for (size_t i = 0; i < report->run.n_checks && ok; i++) {
+    for (size_t i = 0; i < report->run.n_checks; i++) {
         const qn_run_check *const c = &report->run.checks[i];
-        json_t *const json = json_object();
 
-        ok = put(json, "what", text_json(c->what)) && put(json, "against", text_json(c->against)) &&
-             put(json, "values", number_json(c->n_values)) &&
-             put(json, "equal", number_json(c->n_equal)) &&
-             put(json, "error", number_json(c->error)) &&
-             put(json, "limit", number_json(c->limit)) && put(json, "ok", json_boolean(c->is_ok));
-        ok = append(array, json, ok);
+        qn_json_push(&array,
+                     json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "what", text_json(c->what),
+                               "against", text_json(c->against), "values", number_json(c->n_values),
+                               "equal", number_json(c->n_equal), "error", number_json(c->error),
+                               "limit", number_json(c->limit), "ok", c->is_ok));
     }
-    return complete(array, ok);
+    return array;
 }
 
-/* Work and checks of the run, where its command described them. */
-static int put_told(json_t *root, const qn_run_report *report)
+/* Work and checks of the run, where its command gave them. */
+static void put_told(json_t **root, const qn_run_report *report)
 {
     const char *name =
         report->run.n_items == 1 && report->run.item ? report->run.item : report->run.items;
-    json_t *work;
 
-    if (report->run.command_line && !put(root, "command_line", text_json(report->run.command_line)))
-        return 0;
-    if (report->run.items) {
-        work = json_object();
-        if (!put(root, "work", work) || !put(work, "count", number_json(report->run.n_items)) ||
-            !put(work, "name", text_json(name)))
-            return 0;
-    }
-    return !report->run.n_checks || put(root, "checks", checks_json(report));
+    if (report->run.command_line)
+        qn_json_put(root, "command_line", text_json(report->run.command_line));
+    if (report->run.items)
+        qn_json_put(root, "work",
+                    json_pack("{s:o, s:o}", "count", number_json(report->run.n_items), "name",
+                              text_json(name)));
+    if (report->run.n_checks)
+        qn_json_put(root, "checks", checks_json(report));
 }
 
 /* The wall time appears twice, in the run and as a metric: one value for both. */
@@ -276,16 +197,16 @@ qn_status qn_export_json(qn_metrics *metrics, const qn_run_report *report, qn_st
 
     settle_wall_time(metrics, report);
     QN_TRY(qn_metrics_collect(metrics, &samples, &n, err));
-    root = json_object();
-    if (put(root, "format", json_string("quern-metrics/1")) &&
-        put(root, "command", text_json(report->run.command)) &&
-        put(root, "version", text_json(QN_VERSION)) &&
-        put(root, "started", text_json(report->started)) &&
-        put(root, "wall_time_s", number_json(qn_metric_value(metrics, "wall_time_s", NULL))) &&
-        put(root, "status", text_json(report->run.status ? report->run.status : "ok")) &&
-        put_told(root, report) && put(root, "devices", devices_json(report)) &&
-        put(root, "metrics", metrics_json(samples, n)) &&
-        put(root, "fallbacks", fallbacks_json(report)) && put(root, "stages", stages_json(report)))
+    root = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "format", "quern-metrics/1", "command",
+                     text_json(report->run.command), "version", QN_VERSION, "started",
+                     text_json(report->started), "wall_time_s",
+                     number_json(qn_metric_value(metrics, "wall_time_s", NULL)), "status",
+                     text_json(report->run.status ? report->run.status : "ok"));
+    put_told(&root, report);
+    qn_json_merge(&root, json_pack("{s:o, s:o, s:o, s:o}", "devices", devices_json(report),
+                                   "metrics", metrics_json(samples, n), "fallbacks",
+                                   fallbacks_json(report), "stages", stages_json(report)));
+    if (root)
         text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     if (text) {
         qn_str_add(out, text);
@@ -302,24 +223,23 @@ out:
 
 /* Prometheus. */
 
-/* Backslash and newline are escaped everywhere, quotes only inside quotes. */
+/* Backslash and newline are escaped everywhere, quotes only inside quotes. Every byte that is not
+ * UTF-8 is replaced: names of devices and drivers come from outside. */
 static void add_escaped(qn_str *out, const char *text, int is_quoted)
 {
-    qn_str clean = { 0 };
-
-    add_utf8(&clean, text);
-    for (const char *p = qn_str_get(&clean); *p; p++) {
-        if (*p == '\\')
+    for (size_t n; *text; text += n ? n : 1) {
+        n = qn_utf8_size(text);
+        if (!n)
+            qn_str_add(out, "\xEF\xBF\xBD"); /* U+FFFD */
+        else if (*text == '\\')
             qn_str_add(out, "\\\\");
-        else if (*p == '\n')
+        else if (*text == '\n')
             qn_str_add(out, "\\n");
-        else if (*p == '"' && is_quoted)
+        else if (*text == '"' && is_quoted)
             qn_str_add(out, "\\\"");
         else
-            qn_str_add_n(out, p, 1);
+            qn_str_add_n(out, text, n);
     }
-    out->failed |= clean.failed;
-    qn_str_free(&clean);
 }
 
 /* Shortest of 15 and 17 digits that reads back as the same number. */
@@ -368,13 +288,15 @@ static void add_line(qn_str *out, const qn_sample *s, const char *ending, double
 
 static void add_summary(qn_str *out, const qn_sample *s)
 {
-    double values[N_QUANTILES];
+    const qn_summary *const of = &s->summary;
+    const double none = of->count ? 0 : NAN;
 
-    read_quantiles(&s->summary, values);
-    for (int i = 0; i < N_QUANTILES; i++)
-        add_line(out, s, "", quantiles[i], s->summary.count ? values[i] : NAN);
-    add_line(out, s, "_sum", -1, s->summary.sum);
-    add_line(out, s, "_count", -1, (double)s->summary.count);
+    add_line(out, s, "", 0.50, of->p50 + none);
+    add_line(out, s, "", 0.90, of->p90 + none);
+    add_line(out, s, "", 0.95, of->p95 + none);
+    add_line(out, s, "", 0.99, of->p99 + none);
+    add_line(out, s, "_sum", -1, of->sum);
+    add_line(out, s, "_count", -1, (double)of->count);
 }
 
 qn_status qn_export_prometheus(const qn_metrics *metrics, qn_str *out, qn_err *err)
@@ -428,10 +350,8 @@ qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const
 
     QN_TRY(qn_export_check(path, err));
     settle_wall_time(metrics, report);
-    if (ends_with(path, ".json"))
-        QN_TRY(qn_export_json(metrics, report, &text, err));
-    else
-        QN_TRY(qn_export_prometheus(metrics, &text, err));
+    QN_TRY(ends_with(path, ".json") ? qn_export_json(metrics, report, &text, err)
+                                    : qn_export_prometheus(metrics, &text, err));
     QN_TRY(qn_file_write_str(path, &text, err));
 out:
     qn_str_free(&text);

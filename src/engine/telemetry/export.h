@@ -9,15 +9,12 @@
 #include "engine/telemetry/metrics.h"
 #include "util/str.h"
 
+#include <quern/fallback.h>
+
 typedef struct qn_run_device {
     const char *id, *name, *arch, *driver;
-    const char *failure; /* why the run went on without it; NULL: it did not */
+    const char *failure; /* why the run stopped using it; NULL: it did not */
 } qn_run_device;
-
-typedef struct qn_run_fallback {
-    const char *stage, *reason, *text;
-    uint64_t count;
-} qn_run_fallback;
 
 typedef struct qn_run_stage {
     const char *name, *device;
@@ -33,7 +30,7 @@ typedef struct qn_run_report {
     double wall_time_s;  /* 0: since the metrics were made */
     const qn_run_device *devices;
     size_t n_devices;
-    const qn_run_fallback *fallbacks;
+    const qn_fallback *fallbacks;
     size_t n_fallbacks;
     const qn_run_stage *stages;
     size_t n_stages;
@@ -55,5 +52,15 @@ qn_status qn_export_prometheus(const qn_metrics *metrics, qn_str *out, qn_err *e
 qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const char *path,
                          qn_err *err);
 qn_status qn_export_check(const char *path, qn_err *err);
+
+/* Summary.c: what a run did, in six lines for people. */
+
+/* Ends a run on stderr:
+ *
+ *   quern tasks run: 24 tasks in 3.1 ms (7 742 tasks/s), result ok
+ *     device     cuda:0 NVIDIA H100 (sm_90)   stages 24   cpu stages 0   fallbacks 0
+ *     ...
+ */
+void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *report);
 
 #endif

@@ -5,7 +5,7 @@
  * a call of log() and without rounding at the edges. A step is at most 1/32 of its lower end,
  * so its middle is within 1/64 = 1.6 % of everything in it.
  */
-#include "engine/telemetry/histogram.h"
+#include "engine/telemetry/metrics.h"
 
 #include "util/status.h"
 
@@ -33,21 +33,9 @@ struct qn_histogram {
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "updates rely on lock-free 64-bit atomics");
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static double load(const _Atomic uint64_t *from)
 {
-    const uint64_t bits = atomic_load_explicit(from, memory_order_relaxed);
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return qn_value_of(atomic_load_explicit(from, memory_order_relaxed));
 }
 
 static int bucket_of(double value)
@@ -56,10 +44,10 @@ static int bucket_of(double value)
         return 0;
     if (value >= ldexp(1.0, HIGH_EXP))
         return N_BUCKETS - 1;
-    return 1 + (int)(bits_of(value) >> SHIFT) - FIRST_STEP;
+    return 1 + (int)(qn_bits_of(value) >> SHIFT) - FIRST_STEP;
 }
 
-/* Middle of a bucket, kept inside what was really seen. */
+/* Middle of a bucket, limited to the values that occurred. */
 static double middle_of(int bucket, double min, double max)
 {
     double middle = 0;
@@ -68,8 +56,7 @@ static double middle_of(int bucket, double min, double max)
         middle = max;
     } else if (bucket > 0) {
         const uint64_t low = (uint64_t)(bucket - 1 + FIRST_STEP) << SHIFT;
-        const uint64_t half = low + (UINT64_C(1) << (SHIFT - 1));
-        memcpy(&middle, &half, sizeof middle);
+        middle = qn_value_of(low + (UINT64_C(1) << (SHIFT - 1)));
     }
     return middle < min ? min : middle > max ? max : middle;
 }
@@ -80,8 +67,8 @@ qn_status qn_histogram_new(qn_histogram **out, qn_err *err)
 
     if (!histogram)
         return qn_fail(err, QN_ERR_NOMEM, "histogram: %zu bytes", sizeof *histogram);
-    atomic_init(&histogram->min, bits_of(INFINITY));
-    atomic_init(&histogram->max, bits_of(-INFINITY));
+    atomic_init(&histogram->min, qn_bits_of(INFINITY));
+    atomic_init(&histogram->max, qn_bits_of(-INFINITY));
     *out = histogram;
     return QN_OK;
 }
@@ -91,28 +78,15 @@ void qn_histogram_free(qn_histogram *histogram)
     free(histogram);
 }
 
-static void add(_Atomic uint64_t *to, double amount)
-{
-    uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
-    double value;
-
-    do {
-        memcpy(&value, &old, sizeof value);
-    } while (!atomic_compare_exchange_weak_explicit(to, &old, bits_of(value + amount),
-                                                    memory_order_relaxed, memory_order_relaxed));
-}
-
 /* Stores `value` when it lies beyond the old one: above for sign 1, below for sign -1. */
 static void extend(_Atomic uint64_t *to, double value, double sign)
 {
     uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
-    double seen;
 
     for (;;) {
-        memcpy(&seen, &old, sizeof seen);
-        if (sign * value <= sign * seen)
+        if (sign * value <= sign * qn_value_of(old))
             return;
-        if (atomic_compare_exchange_weak_explicit(to, &old, bits_of(value), memory_order_relaxed,
+        if (atomic_compare_exchange_weak_explicit(to, &old, qn_bits_of(value), memory_order_relaxed,
                                                   memory_order_relaxed))
             return;
     }
@@ -124,9 +98,10 @@ void qn_histogram_observe(qn_histogram *histogram, double value)
         return;
     extend(&histogram->min, value, -1);
     extend(&histogram->max, value, 1);
-    add(&histogram->sum, value);
-    atomic_store_explicit(&histogram->last, bits_of(value), memory_order_relaxed);
-    /* Last and with release: who sees the count also sees min, max and sum that include it. */
+    qn_bits_add(&histogram->sum, value);
+    atomic_store_explicit(&histogram->last, qn_bits_of(value), memory_order_relaxed);
+    /* Last and with release: a reader of the count also sees the min, max and sum that include
+     * it. */
     atomic_fetch_add_explicit(&histogram->buckets[bucket_of(value)], 1, memory_order_release);
 }
 
@@ -147,7 +122,7 @@ qn_summary qn_histogram_summary(const qn_histogram *histogram)
     out.max = load(&histogram->max);
     out.last = load(&histogram->last);
 
-    /* Buckets only grow, so every rank of the count above is met again here. */
+    /* Buckets only grow, so every rank of the count above is found here. */
     for (int i = 0; i < N_BUCKETS && q < sizeof shares / sizeof *shares; i++) {
         below += atomic_load_explicit(&histogram->buckets[i], memory_order_relaxed);
         while (q < sizeof shares / sizeof *shares &&

@@ -5,7 +5,6 @@
  */
 #include "engine/telemetry/metrics.h"
 
-#include "engine/telemetry/derived.h"
 #include "util/clock.h"
 #include "util/hash.h"
 #include "util/status.h"
@@ -135,7 +134,7 @@ typedef struct entry {
 struct qn_metrics {
     entry *entries; /* sorted by name */
     size_t n_entries;
-    /* The same series again, by hash: a large graph has one per stage. */
+    /* The same series by hash: a large graph has one per stage. */
     _Atomic(qn_metric *) chains[N_CHAINS];
     pthread_mutex_t adding;
     qn_metric sink;

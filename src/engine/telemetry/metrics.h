@@ -7,9 +7,53 @@
 #define QN_ENGINE_METRICS_H
 
 #include "engine/engine.h"
-#include "engine/telemetry/histogram.h"
 
 #include <stdatomic.h>
+#include <string.h>
+
+/* Doubles that several threads update, by their bits. */
+
+static inline uint64_t qn_bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double qn_value_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline void qn_bits_add(_Atomic uint64_t *to, double amount)
+{
+    uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(to, &old, qn_bits_of(qn_value_of(old) + amount),
+                                                  memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
+/* Histogram.c: the distribution of many values in fixed memory.
+ *
+ * Observing takes no lock and no memory and may happen from any thread. Quantiles are the
+ * nearest rank, within 1.6 % of the true value for values from 1e-9 to 4e12; count, sum, min,
+ * max and last are exact. */
+typedef struct qn_histogram qn_histogram;
+
+qn_status qn_histogram_new(qn_histogram **out, qn_err *err);
+void qn_histogram_free(qn_histogram *histogram); /* NULL is fine */
+
+/* Values are times, sizes and shares, so zero or above; what is below counts as zero in the
+ * quantiles. A value that is not finite is not counted. */
+void qn_histogram_observe(qn_histogram *histogram, double value);
+
+/* With count 0 everything else is 0 too. */
+qn_summary qn_histogram_summary(const qn_histogram *histogram);
 
 struct qn_metric {
     const qn_metric_def *def;    /* NULL: the sink, which ignores updates */
@@ -52,5 +96,16 @@ typedef struct qn_sample {
  * values included. An untouched counter is 0: absence must not look like zero, nor zero
  * like absence. Free it with free(); strings in it live as long as `metrics`. */
 qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
+
+/* Derived.c: metrics that are computed from others when they are read. Each function is the
+ * `derive` of a row in the table of names (metrics.c). Rates over all labels are rates of the sums,
+ * never sums of rates. */
+
+QN_DERIVE(qn_derive_failure_rate);
+QN_DERIVE(qn_derive_fallback_rate);
+QN_DERIVE(qn_derive_utilization);
+QN_DERIVE(qn_derive_pool_hit_rate);
+QN_DERIVE(qn_derive_device_avg);
+QN_DERIVE(qn_derive_wall_time);
 
 #endif

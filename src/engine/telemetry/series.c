@@ -16,31 +16,6 @@
 
 /* Updates. */
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double value_of(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static void add_bits(_Atomic uint64_t *to, double amount)
-{
-    uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
-
-    while (!atomic_compare_exchange_weak_explicit(to, &old, bits_of(value_of(old) + amount),
-                                                  memory_order_relaxed, memory_order_relaxed))
-        continue;
-}
-
 /* True for amounts that the integer half of a counter takes without loss or overflow. */
 static int is_whole(double amount)
 {
@@ -58,14 +33,14 @@ void qn_metric_add(qn_metric *metric, double amount)
         return;
     assert(metric->def->type != QN_HISTOGRAM && !metric->def->is_tracked);
     if (metric->def->type == QN_GAUGE) {
-        add_bits(&metric->bits, amount);
+        qn_bits_add(&metric->bits, amount);
         return;
     }
     assert(amount >= 0 && "counters only grow");
     if (is_whole(amount))
         atomic_fetch_add_explicit(&metric->whole, (int64_t)amount, memory_order_relaxed);
     else if (amount > 0 && isfinite(amount))
-        add_bits(&metric->bits, amount);
+        qn_bits_add(&metric->bits, amount);
 }
 
 void qn_metric_set(qn_metric *metric, double value)
@@ -80,7 +55,7 @@ void qn_metric_set(qn_metric *metric, double value)
         atomic_store_explicit(&metric->whole, (int64_t)value, memory_order_relaxed);
         value = 0;
     }
-    atomic_store_explicit(&metric->bits, bits_of(value), memory_order_relaxed);
+    atomic_store_explicit(&metric->bits, qn_bits_of(value), memory_order_relaxed);
 }
 
 void qn_metric_max(qn_metric *metric, double value)
@@ -90,8 +65,8 @@ void qn_metric_max(qn_metric *metric, double value)
     assert(metric->def->type == QN_GAUGE && !metric->histogram);
     uint64_t old = atomic_load_explicit(&metric->bits, memory_order_relaxed);
 
-    while (value > value_of(old))
-        if (atomic_compare_exchange_weak_explicit(&metric->bits, &old, bits_of(value),
+    while (value > qn_value_of(old))
+        if (atomic_compare_exchange_weak_explicit(&metric->bits, &old, qn_bits_of(value),
                                                   memory_order_relaxed, memory_order_relaxed))
             return;
 }
@@ -115,7 +90,7 @@ double qn_series_value(const qn_metric *series)
         return (double)qn_histogram_summary(series->histogram).count;
     if (series->histogram)
         return qn_histogram_summary(series->histogram).last;
-    const double rest = value_of(atomic_load_explicit(&series->bits, memory_order_relaxed));
+    const double rest = qn_value_of(atomic_load_explicit(&series->bits, memory_order_relaxed));
     const int64_t whole = atomic_load_explicit(&series->whole, memory_order_relaxed);
     return whole ? (double)whole + rest : rest;
 }

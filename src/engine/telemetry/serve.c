@@ -22,7 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CLIENT_TIME_US = 2000000, MAX_REQUEST = 8192, MAX_WAITING = 16 };
+/* Clients are answered one after another, so none may take long: the time is for all of a request,
+ * its answer and what it sends besides. */
+enum { CLIENT_TIME_US = 500000, MAX_REQUEST = 8192, MAX_REST = 1 << 16, MAX_WAITING = 16 };
 
 struct qn_serve {
     const qn_metrics *metrics;
@@ -33,7 +35,8 @@ struct qn_serve {
 
 /* Waiting. */
 
-/* True when `fd` is ready before `deadline_us` (0: no deadline) and the server is not being closed. */
+/* True when `fd` is ready before `deadline_us` (0: no deadline) and the server is not being
+ * closed. */
 static int wait_for(const qn_serve *serve, int fd, short events, double deadline_us)
 {
     struct pollfd fds[] = { { .fd = fd, .events = events },
@@ -54,9 +57,9 @@ static int wait_for(const qn_serve *serve, int fd, short events, double deadline
 }
 
 /* Reads to the end of the header; false when it does not come. */
-static int read_request(const qn_serve *serve, int client, char *request, size_t size)
+static int read_request(const qn_serve *serve, int client, double deadline_us, char *request,
+                        size_t size)
 {
-    const double deadline_us = qn_now_us() + CLIENT_TIME_US;
     size_t n = 0;
 
     while (n + 1 < size && wait_for(serve, client, POLLIN, deadline_us)) {
@@ -71,10 +74,9 @@ static int read_request(const qn_serve *serve, int client, char *request, size_t
     return 0;
 }
 
-static void send_all(const qn_serve *serve, int client, const char *data, size_t bytes)
+static void send_all(const qn_serve *serve, int client, double deadline_us, const char *data,
+                     size_t bytes)
 {
-    const double deadline_us = qn_now_us() + CLIENT_TIME_US;
-
     while (bytes > 0 && wait_for(serve, client, POLLOUT, deadline_us)) {
         const ssize_t sent = send(client, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
@@ -143,14 +145,14 @@ static int parse_request(char *request, char **method, char **path)
     return 1;
 }
 
-static void answer_client(const qn_serve *serve, int client)
+static void answer_client(const qn_serve *serve, int client, double deadline_us)
 {
     char request[MAX_REQUEST];
     char *method = NULL, *path = NULL;
     answer a = { .code = 200, .phrase = "OK" };
     qn_str head = { 0 };
 
-    if (!read_request(serve, client, request, sizeof request))
+    if (!read_request(serve, client, deadline_us, request, sizeof request))
         return;
     if (!parse_request(request, &method, &path))
         answer_text(&a, 400, "Bad Request");
@@ -168,22 +170,23 @@ static void answer_client(const qn_serve *serve, int client)
                 "Connection: close\r\n\r\n",
                 a.code, a.phrase, a.type, a.body.len, a.code == 405 ? "Allow: GET, HEAD\r\n" : "");
     if (!head.failed && !a.body.failed) {
-        send_all(serve, client, qn_str_get(&head), head.len);
+        send_all(serve, client, deadline_us, qn_str_get(&head), head.len);
         if (!method || strcmp(method, "HEAD") != 0)
-            send_all(serve, client, qn_str_get(&a.body), a.body.len);
+            send_all(serve, client, deadline_us, qn_str_get(&a.body), a.body.len);
     }
     qn_str_free(&head);
     qn_str_free(&a.body);
 }
 
 /* Closing a socket with unread input resets the connection, and the client may lose the answer:
- * read what is left first. */
-static void close_client(int client)
+ * read what is left first. A client that goes on sending loses it. */
+static void close_client(int client, double deadline_us)
 {
     char rest[512];
+    size_t left = MAX_REST / sizeof rest;
 
     shutdown(client, SHUT_WR);
-    while (recv(client, rest, sizeof rest, MSG_DONTWAIT) > 0)
+    while (left-- && qn_now_us() < deadline_us && recv(client, rest, sizeof rest, MSG_DONTWAIT) > 0)
         continue;
     close(client);
 }
@@ -200,8 +203,10 @@ static void *serve_clients(void *user)
                 qn_sleep_us(50000);
             continue;
         }
-        answer_client(serve, client);
-        close_client(client);
+        const double deadline_us = qn_now_us() + CLIENT_TIME_US;
+
+        answer_client(serve, client, deadline_us);
+        close_client(client, deadline_us);
     }
     return NULL;
 }
@@ -265,15 +270,11 @@ qn_status qn_serve_open(qn_metrics *metrics, int port, qn_serve **out, qn_err *e
         return qn_fail(err, QN_ERR_NOMEM, "metrics server: %zu bytes", sizeof *serve);
     serve->metrics = metrics;
     serve->listener = -1;
-    if ((serve->stop = eventfd(0, EFD_CLOEXEC)) < 0) {
-        st = qn_fail(err, QN_ERR_IO, "metrics port %d: %s", port, strerror(errno));
-        goto out;
-    }
+    if ((serve->stop = eventfd(0, EFD_CLOEXEC)) < 0)
+        QN_FAIL(err, QN_ERR_IO, "metrics port %d: %s", port, strerror(errno));
     QN_TRY(listen_on(serve, port, err));
-    if ((error = start_thread(serve))) {
-        st = qn_fail(err, QN_ERR_FAILED, "metrics port %d: no thread: %s", port, strerror(error));
-        goto out;
-    }
+    if ((error = start_thread(serve)))
+        QN_FAIL(err, QN_ERR_FAILED, "metrics port %d: no thread: %s", port, strerror(error));
     *out = serve;
     serve = NULL;
 out:

@@ -1,9 +1,8 @@
 /* summary.c - prints the end of a run for people. */
-#include "engine/telemetry/summary.h"
+#include "engine/telemetry/export.h"
 
 #include "util/format.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ static const char *count(printer *p, double value)
     return qn_format_count(value, slot(p), NUMBER);
 }
 
-/* One decimal is enough here, unlike in messages about what did not fit. */
+/* One decimal is enough here, unlike in messages about memory that did not fit. */
 static const char *bytes(printer *p, double value)
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -74,7 +73,7 @@ static int is_cpu(const qn_run_device *device)
     return device->id && strncmp(device->id, "cpu", 3) == 0;
 }
 
-/* The devices that were there to help; the CPU only when it was alone. */
+/* The devices that were available; the CPU only when it was alone. */
 static void print_devices(printer *p, const qn_run_report *report)
 {
     const char *head = "device";

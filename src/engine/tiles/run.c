@@ -1,4 +1,5 @@
-/* run.c - tiles through their phases, and once more on the CPU where a device lost their results. */
+/* run.c - tiles through their phases, and once more on the CPU where a device lost their
+ * results. */
 #include "engine/device/context.h"
 
 #include "util/clock.h"

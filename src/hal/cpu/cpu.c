@@ -15,6 +15,7 @@
 #include "hal/cpu/cpu_launch.h"
 #include "hal/cpu/cpu_module.h"
 #include "util/clock.h"
+#include "util/env.h"
 
 enum {
     ALIGN = 64,              /* a cache line, and the widest vector */
@@ -35,6 +36,7 @@ struct qn_event {
 struct qn_dev {
     qn_cpu_threads threads;
     qn_cc cc;
+    int is_guarded;   /* QUERN_CHECK_RANGES=1 */
     qn_event *unused; /* events are made once and reused: recording allocates nothing */
 };
 
@@ -56,6 +58,7 @@ static qn_status open_device(const qn_hal_config *config, int index, qn_dev **ou
         return qn_fail(err, QN_ERR_NOMEM, "device cpu:0: %zu bytes", sizeof *dev);
     dev->threads = qn_cpu_threads_of(config->threads);
     qn_cc_init(&dev->cc, config->cc);
+    dev->is_guarded = qn_env_number("QUERN_CHECK_RANGES", 0) > 0;
     *out = dev;
     return QN_OK;
 }
@@ -201,14 +204,10 @@ static qn_status launch(qn_dev *dev, const qn_launch *call, qn_err *err)
         address[i] = arg->mem ? (char *)arg->mem->data + arg->at : arg->host;
         args[i] = &address[i];
     }
+    if (dev->is_guarded)
+        return qn_cpu_run_guarded(call, fn, args, err);
     qn_cpu_run(&dev->threads, kernel, fn, &call->span, args);
     return QN_OK;
-}
-
-static qn_status binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
-{
-    (void)dev;
-    return qn_cpu_module_binary(module, out, err);
 }
 
 static void compiler(qn_dev *dev, char *out, size_t size)
@@ -330,7 +329,7 @@ const qn_backend qn_backend_cpu = {
     .host_free = host_free,
     .elapsed_us = elapsed_us,
     .now_us = now_us,
-    .binary = binary,
+    .binary = qn_cpu_module_binary,
     .compiler = compiler,
     .fft_make = fft_make,
     .fft_run = fft_run,

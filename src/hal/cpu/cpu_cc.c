@@ -1,23 +1,24 @@
 /* cpu_cc.c - the system's C compiler, for kernel text that is made at run time. */
 #include "hal/cpu/cpu_cc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hal/cpu/cpu_host.h"
+#include "util/env.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/str.h"
+#include "util/temp_dir.h"
 
 /* A large generated module takes seconds, on a busy machine minutes; past this the compiler is
  * taken to hang. */
@@ -51,24 +52,43 @@ static char **make_environ(char *tmpdir)
     return list;
 }
 
-/* A group of its own lets us stop the compiler together with the passes it has started. */
+/* In the child, which shares our memory until it runs the program: nothing but system calls. */
+static void become(char *const *argv, char **env, int output, pid_t parent, const sigset_t *mask)
+{
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    setpgid(0, 0);
+    /* It ends with the thread that waits for it, however that ends. */
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() != parent)
+        _exit(127);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+        dup2(output, STDERR_FILENO) >= 0 && sigprocmask(SIG_SETMASK, mask, NULL) == 0)
+        execve(argv[0], argv, env);
+}
+
+/* A group of its own lets us stop the compiler together with the passes it has started. 0, or the
+ * number of the error. */
 static int spawn(char *const *argv, char **env, int output, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int rc;
+    const pid_t parent = getpid();
+    volatile int why = 0; /* the child sets it before it ends */
+    sigset_t all, mask;
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attr);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attr, 0);
-    rc = posix_spawn(pid, argv[0], &actions, &attr, argv, env);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&actions);
-    return rc;
+    sigfillset(&all); /* handlers of ours must not run in the child */
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    *pid = vfork();
+    if (*pid == 0) {
+        become(argv, env, output, parent, &mask);
+        why = errno;
+        _exit(127);
+    }
+    if (*pid < 0)
+        why = errno;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (*pid > 0 && why)
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    return why;
 }
 
 /* Reads until the program has closed its output; 0, or -1 when the time is up. */
@@ -124,14 +144,10 @@ static qn_status run(char *const *argv, const char *folder, double limit_us, qn_
     pid_t pid;
 
     snprintf(tmpdir, sizeof tmpdir, "TMPDIR=%s", folder ? folder : "");
-    if (!(env = make_environ(folder ? tmpdir : NULL)) || pipe2(ends, O_CLOEXEC) != 0) {
-        st = qn_fail(err, QN_ERR_UNSUPPORTED, "cannot run %s: %s", argv[0], strerror(errno));
-        goto out;
-    }
-    if ((rc = spawn(argv, env, ends[1], &pid)) != 0) {
-        st = qn_fail(err, QN_ERR_UNSUPPORTED, "cannot run %s: %s", argv[0], strerror(rc));
-        goto out;
-    }
+    if (!(env = make_environ(folder ? tmpdir : NULL)) || pipe2(ends, O_CLOEXEC) != 0)
+        QN_FAIL(err, QN_ERR_UNSUPPORTED, "cannot run %s: %s", argv[0], strerror(errno));
+    if ((rc = spawn(argv, env, ends[1], &pid)) != 0)
+        QN_FAIL(err, QN_ERR_UNSUPPORTED, "cannot run %s: %s", argv[0], strerror(rc));
     close(ends[1]);
     ends[1] = -1;
     if (read_output(ends[0], until_us, output) == 0)
@@ -140,8 +156,7 @@ static qn_status run(char *const *argv, const char *folder, double limit_us, qn_
         kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             continue;
-        st = qn_fail(err, QN_ERR_COMPILE, "%s did not end within %g s", argv[0], limit_us / 1e6);
-        goto out;
+        QN_FAIL(err, QN_ERR_COMPILE, "%s did not end within %g s", argv[0], limit_us / 1e6);
     }
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 out:
@@ -161,8 +176,7 @@ static int is_program(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Like a shell: a name with a slash is a path, others are looked for in PATH. */
-static int find_program(const char *name, char *out, size_t size)
+int qn_find_program(const char *name, char *out, size_t size)
 {
     const char *path = getenv("PATH");
     const char *dir = strchr(name, '/') ? "" : path ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -203,7 +217,7 @@ static void ask_once(qn_cc *cc)
     if (cc->asked)
         return;
     cc->asked = 1;
-    if (!find_program(cc->want, cc->path, sizeof cc->path)) {
+    if (!qn_find_program(cc->want, cc->path, sizeof cc->path)) {
         cc->path[0] = '\0';
         snprintf(cc->label, sizeof cc->label, "no C compiler");
         return;
@@ -222,7 +236,7 @@ static void ask_once(qn_cc *cc)
 void qn_cc_init(qn_cc *cc, const char *want)
 {
     if (!want || !*want)
-        want = getenv("QUERN_CC");
+        want = qn_env("QUERN_CC");
     memset(cc, 0, sizeof *cc);
     cc->limit_us = COMPILE_LIMIT_US;
     snprintf(cc->want, sizeof cc->want, "%s", want && *want ? want : "cc");
@@ -235,33 +249,6 @@ const char *qn_cc_label(qn_cc *cc)
 }
 
 /* Compiling. */
-
-static qn_status make_folder(char *out, size_t size, qn_err *err)
-{
-    const char *tmp = getenv("TMPDIR");
-    const int n = snprintf(out, size, "%s/quern-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-
-    if (n < 0 || (size_t)n >= size || !mkdtemp(out)) {
-        qn_fail(err, QN_ERR_UNSUPPORTED, "no temporary folder in %s: %s",
-                tmp && *tmp ? tmp : "/tmp", strerror(errno));
-        out[0] = '\0';
-        return QN_ERR_UNSUPPORTED;
-    }
-    return QN_OK;
-}
-
-/* Compilers make files here, no folders. */
-static void remove_folder(const char *path)
-{
-    DIR *dir = opendir(path);
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)))
-        unlinkat(dirfd(dir), entry->d_name, 0); /* fails for . and .. */
-    if (dir)
-        closedir(dir);
-    rmdir(path);
-}
 
 /* The line that says what is wrong, without our folder in front of it. */
 static void first_error(const char *output, const char *folder, char *out, size_t size)
@@ -318,27 +305,38 @@ out:
     return st;
 }
 
+static qn_status write_source(const char *path, const char *text, qn_err *err)
+{
+    qn_out out;
+    const qn_status st = qn_out_direct(path, &out, err);
+
+    if (st != QN_OK)
+        return st;
+    fputs(text, out.file);
+    return qn_out_commit(&out, err);
+}
+
 qn_status qn_cc_compile(qn_cc *cc, const char *text, int contracts, char *log, size_t log_size,
                         qn_blob *out, qn_err *err)
 {
     qn_status st;
-    char folder[PATH_MAX - 16] = "", source[PATH_MAX], object[PATH_MAX];
+    qn_temp_dir folder = { .path = "" };
+    char source[PATH_MAX], object[PATH_MAX];
     char *data = NULL;
     size_t bytes = 0;
 
     ask_once(cc);
     if (!cc->path[0])
         return qn_fail(err, QN_ERR_UNSUPPORTED, "no C compiler: %s not found", cc->want);
-    QN_TRY(make_folder(folder, sizeof folder, err));
-    snprintf(source, sizeof source, "%s/unit.c", folder);
-    snprintf(object, sizeof object, "%s/unit.so", folder);
-    QN_TRY(qn_file_write(source, text, strlen(text), err));
-    QN_TRY(run_compiler(cc, folder, source, object, contracts, log, log_size, err));
+    QN_TRY(qn_temp_dir_make(&folder, err));
+    snprintf(source, sizeof source, "%s/unit.c", folder.path);
+    snprintf(object, sizeof object, "%s/unit.so", folder.path);
+    QN_TRY(write_source(source, text, err));
+    QN_TRY(run_compiler(cc, folder.path, source, object, contracts, log, log_size, err));
     QN_TRY(qn_file_read(object, &data, &bytes, err));
     *out = (qn_blob){ data, bytes, QN_BIN_OBJECT };
 out:
-    if (folder[0])
-        remove_folder(folder);
+    qn_temp_dir_remove(&folder);
     /* To the engine a full temporary folder is a device that cannot compile. */
     if (st == QN_ERR_IO && err)
         err->status = QN_ERR_UNSUPPORTED;

@@ -19,6 +19,10 @@ typedef struct qn_cc {
     int asked;
 } qn_cc;
 
+/* The path of a program into `out`; 0 when there is none. Like a shell: a name with a slash is a
+ * path, others are looked for in PATH. */
+int qn_find_program(const char *name, char *out, size_t size);
+
 /* `want` NULL: QUERN_CC, else "cc". */
 void qn_cc_init(qn_cc *cc, const char *want);
 

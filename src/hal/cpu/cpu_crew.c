@@ -1,9 +1,10 @@
 /* cpu_crew.c - threads that help when they can.
  *
- * One word says everything about a run: its number, whether it may still be entered, and how many
- * helpers are inside. A helper enters by adding one to it; the caller closes it when its own call
- * is over and waits for those inside. Helpers look for the next run for a while, giving way to
- * others, and then sleep; the caller wakes one of them, and each that wakes wakes another.
+ * One word holds the whole state of a run: its number, whether it may still be entered, and the
+ * number of helpers inside. A helper enters by adding one to it; the caller closes it when its own
+ * call has returned, and waits for those inside. Helpers look for the next run for a while,
+ * yielding to others, and then sleep. The caller wakes one of them, and each helper that wakes up
+ * wakes another.
  */
 #include "hal/cpu/cpu_crew.h"
 
@@ -21,7 +22,7 @@ enum {
     OPEN = 1 << 16, /* below it: helpers inside; above it: number of the run */
     NEXT_RUN = OPEN << 1,
     INSIDE = OPEN - 1,
-    SPINS = 256 /* looks before giving way */
+    SPINS = 256 /* attempts before yielding */
 };
 
 typedef struct helper {
@@ -84,7 +85,7 @@ static void wake_one(qn_crew *crew)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* Whether the run is one that the helper has not been in. */
+/* Whether the helper has not been in this run yet. */
 static int is_news(uint64_t state, uint64_t seen)
 {
     return (state & OPEN) && state / NEXT_RUN != seen;

@@ -1,13 +1,16 @@
-/* cpu_host.c - what the host's processor is called and can do. */
+/* cpu_host.c - name and abilities of the host's processor. */
 #include "hal/cpu/cpu_host.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/hash.h"
+
+enum { TEXT_SIZE = 16 * 1024 }; /* of one processor: two or three KiB */
 
 static const char *widest_vectors(void)
 {
@@ -24,7 +27,7 @@ static const char *widest_vectors(void)
 #endif
 }
 
-/* Takes every `what` out of `text`. */
+/* Removes every `what` from `text`. */
 static void remove_all(char *text, const char *what)
 {
     const size_t n = strlen(what);
@@ -77,15 +80,28 @@ static char *value_of(char *line, const char *key)
     return value;
 }
 
+/* The beginning of a file of /proc as lines, without a need for memory. */
+static char *read_lines(const char *path, char *text, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t n;
+
+    while (fd >= 0 && used + 1 < size && (n = read(fd, text + used, size - 1 - used)) > 0)
+        used += (size_t)n;
+    if (fd >= 0)
+        close(fd);
+    text[used] = '\0';
+    return text;
+}
+
 qn_cpu_host qn_cpu_host_get(void)
 {
     qn_cpu_host host = { .arch = widest_vectors(), .features = QN_FNV1A64_START };
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char *line = NULL, *value;
-    size_t size = 0;
+    char text[TEXT_SIZE], *rest = read_lines("/proc/cpuinfo", text, sizeof text), *line, *value;
 
     /* The first processor stands for all: its block ends at an empty line. */
-    while (file && getline(&line, &size, file) > 1) {
+    while ((line = strsep(&rest, "\n")) && *line) {
         if ((value = value_of(line, "model name"))) {
             host.features = qn_fnv1a64_add(host.features, value, strlen(value));
             shorten(value);
@@ -96,9 +112,6 @@ qn_cpu_host qn_cpu_host_get(void)
             host.features = qn_fnv1a64_add(host.features, value, strlen(value));
         }
     }
-    free(line);
-    if (file)
-        fclose(file);
     if (!host.model[0])
         snprintf(host.model, sizeof host.model, "CPU");
     return host;
@@ -107,16 +120,11 @@ qn_cpu_host qn_cpu_host_get(void)
 void qn_cpu_host_memory(uint64_t *total, uint64_t *available)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    FILE *file = fopen("/proc/meminfo", "r");
-    char *line = NULL, *value;
-    size_t size = 0;
+    char text[TEXT_SIZE], *rest = read_lines("/proc/meminfo", text, sizeof text), *line, *value;
 
     *total = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
     *available = (uint64_t)sysconf(_SC_AVPHYS_PAGES) * page;
-    while (file && getline(&line, &size, file) > 0)
+    while ((line = strsep(&rest, "\n")))
         if ((value = value_of(line, "MemAvailable")))
             *available = strtoull(value, NULL, 10) * 1024;
-    free(line);
-    if (file)
-        fclose(file);
 }

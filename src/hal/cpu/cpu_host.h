@@ -1,4 +1,4 @@
-/* cpu_host.h - what the host's processor is called and can do. */
+/* cpu_host.h - name and abilities of the host's processor. */
 #ifndef QN_HAL_CPU_HOST_H
 #define QN_HAL_CPU_HOST_H
 

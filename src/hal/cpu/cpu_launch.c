@@ -1,12 +1,12 @@
-/* cpu_launch.c - a kernel compiled as C over the threads of the host.
+/* cpu_launch.c - runs a kernel compiled as C on the threads of the host.
  *
- * The span is cut into tiles. Every thread owns a contiguous share of them, the same share in
- * every launch, so memory stays with the thread that touched it first; a thread that is done
- * takes tiles from the others, so marches of uneven length still balance.
+ * The span is cut into tiles. Every thread owns a contiguous share of them, the same share in every
+ * launch, so memory stays with the thread that touched it first. A thread that is done takes tiles
+ * from the others, so marches of uneven length still balance.
  *
- * Nothing is known about what a point costs: 4096 points may be half a microsecond or a second.
- * Spans that are not plainly large therefore run their first tile alone, on the clock, and the
- * threads are called only when they save more than they cost.
+ * The cost of a point is not known: 4096 points may take half a microsecond or a second. So a span
+ * that is not clearly large runs its first tile alone, timed, and the threads are called only when
+ * they save more than they cost.
  */
 #include "hal/cpu/cpu_launch.h"
 
@@ -14,8 +14,8 @@
 
 #include "util/clock.h"
 
-/* Cost of calling the threads, measured on two cores: 1 us while they are awake, that is for
- * 1 ms after they worked. Sleeping ones cost the caller 5 us, and come 50 us later. */
+/* Cost of calling the threads, measured on two cores: 1 us while they are awake, which is for 1 ms
+ * after they worked. Sleeping ones cost the caller 5 us, and arrive 50 us later. */
 #define WAKE_SPINNING_US 4.0
 #define WAKE_SLEEPING_US 60.0
 #define SPIN_US          1000.0
@@ -126,7 +126,7 @@ static qn_span tile_span(const tiling *t, qn_i64 i)
                       (int32_t)z, (int32_t)min64(z + t->tile[2], s->z1) };
 }
 
-/* All but the first tile in at most three calls: what is right of it, below it, after it. */
+/* All but the first tile in at most three calls: to the right of it, below it, after it. */
 static void run_rest(const job *j)
 {
     const qn_span all = j->tiles->span, first = tile_span(j->tiles, 0);
@@ -144,7 +144,7 @@ static void run_rest(const job *j)
 
 static void empty_share(const job *j, share *s)
 {
-    /* The look before the count keeps idle threads from fighting over a finished share. */
+    /* Reading before counting keeps idle threads from contending for a finished share. */
     while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
         const qn_i64 i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
 
@@ -156,7 +156,7 @@ static void empty_share(const job *j, share *s)
     }
 }
 
-/* One thread's part: its own share, then what is left of the others. */
+/* One thread's part: its own share, then the rest of the others'. */
 static void take_part(void *user, int me)
 {
     const job *j = user;
@@ -180,11 +180,18 @@ static void run_parallel(qn_cpu_threads *threads, job *j, qn_i64 first)
     }
     j->shares = shares;
     j->n_shares = threads->n;
-    qn_cpu_parallel(threads, take_part, j);
+    if (!threads->crew && threads->n > 1)
+        threads->crew = qn_crew_new(threads->n);
+    if (threads->crew)
+        qn_crew_run(threads->crew, take_part, j);
+    else
+        take_part(j, 0);
+    threads->last_us = qn_now_us();
+    threads->missed_us = 0.0;
 }
 
-/* Would the threads save more than they cost, for work of `rest_us` on one? Work that would
- * not pay to wake them once is remembered: a series of such launches wakes them in the end. */
+/* Whether the threads would save more than they cost, for work of `rest_us` on one thread. Work too
+ * small to wake them once is added up: a series of such launches wakes them in the end. */
 static int is_worth_threads(qn_cpu_threads *threads, double rest_us, double now_us)
 {
     const double saved_us = rest_us * (1.0 - 1.0 / threads->n);
@@ -211,24 +218,12 @@ void qn_cpu_threads_end(qn_cpu_threads *threads)
     threads->crew = NULL;
 }
 
-void qn_cpu_parallel(qn_cpu_threads *threads, void (*work)(void *user, int me), void *user)
-{
-    if (!threads->crew && threads->n > 1)
-        threads->crew = qn_crew_new(threads->n);
-    if (threads->crew)
-        qn_crew_run(threads->crew, work, user);
-    else
-        work(user, 0);
-    threads->last_us = qn_now_us();
-    threads->missed_us = 0.0;
-}
-
 void qn_cpu_run(qn_cpu_threads *threads, const qn_kernel_info *kernel, qn_cpu_kernel fn,
                 const qn_span *span, void *const *args)
 {
     tiling tiles;
     job j = { .tiles = &tiles, .fn = fn, .args = args };
-    const int is_program = kernel->form == QN_FORM_TEAM; /* a team may work through a whole list */
+    const int is_program = kernel->form == QN_FORM_TEAM; /* a team may process a whole list */
     qn_i64 first = 0;
 
     if (span->x1 <= span->x0 || span->y1 <= span->y0 || span->z1 <= span->z0)

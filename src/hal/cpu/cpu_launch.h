@@ -17,13 +17,16 @@ typedef struct qn_cpu_threads {
 qn_cpu_threads qn_cpu_threads_of(int n);
 void qn_cpu_threads_end(qn_cpu_threads *threads);
 
-/* Calls work(user, me) as qn_crew_run does, with these threads. */
-void qn_cpu_parallel(qn_cpu_threads *threads, void (*work)(void *user, int me), void *user);
-
 /* Runs `fn` over `span` and returns when every point is done. args[i] points to the value of
  * argument i, for a buffer to its address. The form of `kernel` decides how the span is cut;
  * no result depends on it. */
 void qn_cpu_run(qn_cpu_threads *threads, const qn_kernel_info *kernel, qn_cpu_kernel fn,
                 const qn_span *span, void *const *args);
+
+/* cpu_guard.c: runs `fn` over the span of `call` on this thread; `args` as the kernel takes them.
+ * Where an access misses a buffer whose bytes are known, fails with the kernel, the argument and
+ * the byte, and no buffer is changed. */
+qn_status qn_cpu_run_guarded(const qn_launch *call, qn_cpu_kernel fn, void *const *args,
+                             qn_err *err);
 
 #endif

@@ -124,10 +124,8 @@ qn_status qn_cpu_module_new(qn_cc *cc, qn_source *src, qn_module **out, qn_err *
         const qn_blob *object = &src->binary;
 
         if (!object->data || object->kind != QN_BIN_OBJECT) {
-            if (!src->text) {
-                st = qn_fail(err, QN_ERR_COMPILE, "no C text");
-                goto out;
-            }
+            if (!src->text)
+                QN_FAIL(err, QN_ERR_COMPILE, "no C text");
             QN_TRY(
                 qn_cc_compile(cc, src->text, src->contracts, src->log, src->log_size, &made, err));
             object = &made;
@@ -183,12 +181,13 @@ int qn_cpu_module_lanes(const qn_module *module, int kernel_i)
     return kernel_i >= 0 && kernel_i < module->n_kernels ? module->kernels[kernel_i].lanes : 0;
 }
 
-qn_status qn_cpu_module_binary(const qn_module *module, qn_blob *out, qn_err *err)
+qn_status qn_cpu_module_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
 {
     struct stat info;
     char *data;
     size_t done = 0, bytes;
 
+    (void)dev;
     if (module->fd < 0)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "built-in modules have no binary");
     if (fstat(module->fd, &info) != 0)

@@ -27,6 +27,6 @@ size_t qn_cpu_module_arg_size(const qn_launch *call, int arg);
 int qn_cpu_module_lanes(const qn_module *module, int kernel_i);
 
 /* The shared object; QN_ERR_UNSUPPORTED for built-in modules, which have none. */
-qn_status qn_cpu_module_binary(const qn_module *module, qn_blob *out, qn_err *err);
+qn_status qn_cpu_module_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
 
 #endif

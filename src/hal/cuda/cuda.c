@@ -194,15 +194,11 @@ static qn_status cuda_open(const qn_hal_config *config, int index, qn_dev **out,
     if (!(dev = calloc(1, sizeof *dev)))
         return qn_fail(err, QN_ERR_NOMEM, "cuda:%d: device record", index);
     dev->cu = cu;
-    if ((r = cu->cuDeviceGet(&dev->device, index)) != CUDA_SUCCESS) {
-        st = fail_as(cu, QN_ERR_INIT, "cuDeviceGet", r, err);
-        goto out;
-    }
+    if ((r = cu->cuDeviceGet(&dev->device, index)) != CUDA_SUCCESS)
+        QN_TRY(fail_as(cu, QN_ERR_INIT, "cuDeviceGet", r, err));
     fill_info(dev);
-    if ((r = cu->cuDevicePrimaryCtxRetain(&dev->ctx, dev->device)) != CUDA_SUCCESS) {
-        st = fail_as(cu, QN_ERR_INIT, "cuDevicePrimaryCtxRetain", r, err);
-        goto out;
-    }
+    if ((r = cu->cuDevicePrimaryCtxRetain(&dev->ctx, dev->device)) != CUDA_SUCCESS)
+        QN_TRY(fail_as(cu, QN_ERR_INIT, "cuDevicePrimaryCtxRetain", r, err));
     if ((st = qn_cuda_enter(dev, err)) != QN_OK) {
         cu->cuDevicePrimaryCtxRelease(dev->device);
         goto out;
@@ -214,7 +210,7 @@ out:
     return st;
 }
 
-/* Results are ignored: after a fault every call fails, and the context still has to go. */
+/* Results are ignored: after a fault every call fails, and the context must go anyway. */
 static void cuda_close(qn_dev *dev)
 {
     qn_err ignored;
@@ -252,39 +248,15 @@ static void *cuda_address(qn_dev *dev, qn_mem *mem)
 const qn_backend qn_backend_cuda = {
     .name = "cuda",
     .language = QN_LANG_CUDA,
+    .has_driver = 1,
     .teams_share_group = 1,
     .count = cuda_count,
     .open = cuda_open,
     .close = cuda_close,
     .info = cuda_info,
-    .alloc = qn_cuda_alloc,
-    .release = qn_cuda_release,
-    .upload = qn_cuda_upload,
-    .download = qn_cuda_download,
     .address = cuda_address,
-    .build = qn_cuda_build,
-    .unload = qn_cuda_unload,
-    .resources = qn_cuda_resources,
-    .launch = qn_cuda_launch,
-    .record = qn_cuda_record,
-    .wait = qn_cuda_wait,
-    .await = qn_cuda_await,
-    .is_done = qn_cuda_is_done,
-    .drop = qn_cuda_drop,
-    .sync = qn_cuda_sync,
-    .host_alloc = qn_cuda_host_alloc,
-    .host_free = qn_cuda_host_free,
-    .download_rect = qn_cuda_download_rect,
-    .copy_peer = qn_cuda_copy_peer,
-    .elapsed_us = qn_cuda_elapsed_us,
-    .capture_begin = qn_cuda_capture_begin,
-    .capture_end = qn_cuda_capture_end,
-    .replay = qn_cuda_replay,
-    .update = qn_cuda_update,
-    .replay_free = qn_cuda_replay_free,
-    .binary = qn_cuda_binary,
-    .compiler = qn_cuda_compiler,
-    .fft_make = qn_cuda_fft_make,
-    .fft_run = qn_cuda_fft_run,
-    .fft_free = qn_cuda_fft_free,
+/* clang-format off */
+#define ENTRY(entry) .entry = qn_cuda_##entry,
+    QN_CUDA_ENTRIES(ENTRY)
+    /* clang-format on */
 };

@@ -83,56 +83,25 @@ static inline int qn_cuda_is_captured(const qn_dev *dev, qn_stream on)
 
 void qn_cuda_close_streams(qn_dev *dev);
 
-qn_status qn_cuda_alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err);
-void qn_cuda_release(qn_dev *dev, qn_mem *mem);
-qn_status qn_cuda_upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
-                         qn_stream on, qn_err *err);
-qn_status qn_cuda_download(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes,
-                           qn_stream on, qn_err *err);
-qn_status qn_cuda_download_rect(qn_dev *dev, qn_mem *src, size_t at, size_t pitch, void *dst,
-                                size_t row_bytes, size_t rows, qn_stream on, qn_err *err);
-qn_status qn_cuda_copy_peer(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
-                            qn_stream on, qn_err *err);
-qn_status qn_cuda_host_alloc(qn_dev *dev, size_t bytes, void **out, qn_err *err);
-void qn_cuda_host_free(qn_dev *dev, void *ptr);
-qn_status qn_cuda_record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err);
-qn_status qn_cuda_wait(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err);
-qn_status qn_cuda_await(qn_dev *dev, qn_event *event, qn_err *err);
-int qn_cuda_is_done(qn_dev *dev, qn_event *event);
-void qn_cuda_drop(qn_dev *dev, qn_event *event);
-qn_status qn_cuda_sync(qn_dev *dev, qn_err *err);
-double qn_cuda_elapsed_us(qn_dev *dev, qn_event *from, qn_event *to);
-
-/* cuda_build.c. */
-qn_status qn_cuda_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err);
-void qn_cuda_resources(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
-                       int *local_bytes);
-void qn_cuda_unload(qn_dev *dev, qn_module *module);
-qn_status qn_cuda_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
-void qn_cuda_compiler(qn_dev *dev, char *out, size_t size);
-
-/* May the compiler fuse a * b + c? Our own kernels say where by fma(). */
+/* cuda_build.c. May the compiler fuse a * b + c? Our own kernels say where by fma(). */
 typedef enum { QN_CUDA_NO_FUSE, QN_CUDA_FUSE } qn_cuda_fusing;
 /* The compiled form of src->text for this device: cubin, or PTX for the driver to finish. */
 qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
                         qn_err *err);
 
-/* fft_vkfft.c. */
-qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
-                           qn_fft **out, qn_err *err);
-qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
-                          const qn_launch_arg *data, qn_stream on, qn_err *err);
-void qn_cuda_fft_free(qn_dev *dev, qn_fft *plan);
-
-/* cuda_graph.c. */
-qn_status qn_cuda_launch(qn_dev *dev, const qn_launch *call, qn_err *err);
-qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err);
-qn_status qn_cuda_capture_end(qn_dev *dev, qn_stream on, qn_replay **out, qn_err *err);
-qn_status qn_cuda_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err *err);
-qn_status qn_cuda_update(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
-                         qn_err *err);
-void qn_cuda_replay_free(qn_dev *dev, qn_replay *recording);
-/* Ends a capture whose result is not needed; the stream is usable again. */
+/* cuda_graph.c. Ends a capture whose result is not needed; the stream is usable again. */
 void qn_cuda_capture_abort(qn_dev *dev);
+
+/* The entries of the table of hal/backend.h that are in other files than cuda.c: `alloc` is
+ * qn_cuda_alloc, and so on. */
+/* clang-format off */
+#define QN_CUDA_ENTRIES(X)                                                                         \
+    X(alloc) X(release) X(upload) X(download) X(download_rect) X(copy_peer) X(host_alloc)          \
+    X(host_free) X(record) X(wait) X(await) X(is_done) X(drop) X(sync) X(elapsed_us) X(build)      \
+    X(unload) X(resources) X(binary) X(compiler) X(launch) X(capture_begin) X(capture_end)         \
+    X(replay) X(update) X(replay_free) X(fft_make) X(fft_run) X(fft_free)
+/* clang-format on */
+#define QN_CUDA_DECLARE(entry) __typeof__(*qn_backend_cuda.entry) qn_cuda_##entry;
+QN_CUDA_ENTRIES(QN_CUDA_DECLARE)
 
 #endif

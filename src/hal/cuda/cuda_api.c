@@ -3,6 +3,8 @@
  * devices must not load a compiler of a hundred megabytes. */
 #include "hal/cuda/cuda_api.h"
 
+#include "util/env.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -33,11 +35,11 @@ static int find(void *lib, const char *symbol, void *member)
 static void load_driver(void)
 {
     qn_cuda_api *const api = &driver.api;
-    const char *file = getenv("QUERN_CUDA_LIB");
+    const char *file = qn_env("QUERN_CUDA_LIB");
     const char *missing = NULL;
     void *lib;
 
-    if (!file || !file[0])
+    if (!file)
         file = "libcuda.so.1";
     if (!(lib = dlopen(file, RTLD_NOW | RTLD_LOCAL))) {
         snprintf(driver.reason, sizeof driver.reason, "not found: %s", file);
@@ -104,11 +106,10 @@ static void *open_nvrtc(void)
 static void load_nvrtc(void)
 {
     qn_nvrtc_api *const api = &nvrtc.api;
-    const char *const file = getenv("QUERN_NVRTC_LIB");
-    const int is_named = file && file[0];
-    const char *const shown = is_named ? file : "libnvrtc.so";
+    const char *const file = qn_env("QUERN_NVRTC_LIB");
+    const char *const shown = file ? file : "libnvrtc.so";
     const char *missing = NULL;
-    void *const lib = is_named ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : open_nvrtc();
+    void *const lib = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : open_nvrtc();
 
     if (!lib) {
         snprintf(nvrtc.reason, sizeof nvrtc.reason, "not found: %s", shown);

@@ -10,6 +10,8 @@
 #include "hal/geometry.h"
 #include "hal/module_text.h"
 
+#include "util/env.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda
     out->list[out->n++] = fusing == QN_CUDA_FUSE ? "--fmad=true" : "--fmad=false";
     out->list[out->n++] = "--std=c++17";
     out->list[out->n++] = "-default-device";
-    if (getenv("QUERN_DUMP"))
+    if (qn_env("QUERN_DUMP"))
         out->list[out->n++] = "-lineinfo";
 }
 

@@ -158,7 +158,7 @@ qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err)
                        dev->info.driver);
     if ((st = qn_cuda_stream(dev, on, &stream, err)) != QN_OK)
         return st;
-    /* One that failed half-way and was never ended. */
+    /* a capture that failed half-way and was never ended */
     qn_cuda_capture_abort(dev);
     /* Relaxed: only one thread uses the device, and first uses of kernels may allocate. */
     if ((r = dev->cu->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED)) != CUDA_SUCCESS)
@@ -179,14 +179,10 @@ static qn_status make_replay(qn_dev *dev, CUgraph graph, qn_replay **out, qn_err
     qn_replay *made = calloc(1, sizeof *made);
     CUresult r;
 
-    if (!made || !(made->nodes = calloc((size_t)capture->n_nodes + 1, sizeof *made->nodes))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "recording of %d launches", capture->n_nodes);
-        goto out;
-    }
-    if ((r = dev->cu->cuGraphInstantiate(&made->exec, graph, 0)) != CUDA_SUCCESS) {
-        st = qn_cuda_fail(dev->cu, "cuGraphInstantiate", r, err);
-        goto out;
-    }
+    if (!made || !(made->nodes = calloc((size_t)capture->n_nodes + 1, sizeof *made->nodes)))
+        QN_FAIL(err, QN_ERR_NOMEM, "recording of %d launches", capture->n_nodes);
+    if ((r = dev->cu->cuGraphInstantiate(&made->exec, graph, 0)) != CUDA_SUCCESS)
+        QN_TRY(qn_cuda_fail(dev->cu, "cuGraphInstantiate", r, err));
     if (capture->n_nodes)
         memcpy(made->nodes, capture->nodes, (size_t)capture->n_nodes * sizeof *made->nodes);
     made->n_nodes = capture->n_nodes;

@@ -4,39 +4,16 @@
 
 #ifndef QN_WITH_VKFFT
 
-qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
-                           qn_fft **out, qn_err *err)
-{
-    (void)dev;
-    (void)shape;
-    (void)build;
-    (void)out;
-    return qn_fail(err, QN_ERR_UNSUPPORTED,
-                   "this build has no VkFFT (install libvkfft-dev and build again)");
-}
+#include "hal/no_vkfft.h"
 
-qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
-                          const qn_launch_arg *data, qn_stream on, qn_err *err)
-{
-    (void)dev;
-    (void)plan;
-    (void)direction;
-    (void)data;
-    (void)on;
-    return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no VkFFT");
-}
-
-void qn_cuda_fft_free(qn_dev *dev, qn_fft *plan)
-{
-    (void)dev;
-    (void)plan;
-}
+QN_NO_VKFFT(cuda)
 
 #else
 
 #define VKFFT_BACKEND 1
 #include "hal/cuda/vkfft_cuda.h"
 #include "hal/vkfft.h"
+#include "util/list.h"
 
 struct qn_fft {
     qn_vkfft_cuda of;
@@ -47,19 +24,13 @@ struct qn_fft {
 
 /* Functions that VkFFT calls. */
 
-static void note(qn_vkfft_cuda *of, const qn_err *failure)
-{
-    if (of->noted.status == QN_OK)
-        of->noted = *failure;
-}
-
 static CUresult qn_vkfft_noted(qn_vkfft_cuda *of, const char *entry, CUresult result)
 {
     qn_err failure;
 
     if (result != CUDA_SUCCESS) {
         qn_cuda_fail(of->dev->cu, entry, result, &failure);
-        note(of, &failure);
+        qn_vkfft_note(&of->made, &failure);
     }
     return result;
 }
@@ -69,11 +40,12 @@ static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry)
     qn_err failure;
 
     qn_fail(&failure, QN_ERR_LIMIT, "the plan needs more than one launch per pass (%s)", entry);
-    note(of, &failure);
+    qn_vkfft_note(&of->made, &failure);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Sums of products may be fused here: it is no less exact, and the bits of FFTW are not promised. */
+/* Sums of products may be fused here: it is no less exact, and the bits of FFTW are not
+ * promised. */
 static qn_status compile(qn_vkfft_cuda *of, const char *text, qn_err *err)
 {
     static const qn_kernel_module module = { .name = "fft" };
@@ -83,24 +55,24 @@ static qn_status compile(qn_vkfft_cuda *of, const char *text, qn_err *err)
 
     if (st != QN_OK)
         return st;
-    of->n_compiled++;
-    st = qn_fft_kernels_add(&of->kernels, text, &image, err);
+    of->made.n_compiled++;
+    st = qn_fft_kernels_add(&of->made.kernels, text, &image, err);
     free(image.data);
     return st;
 }
 
 static nvrtcResult qn_vkfft_program(qn_vkfft_cuda *of, nvrtcProgram *program, const char *text)
 {
-    const qn_blob *image = qn_fft_kernels_find(&of->kernels, text);
+    const qn_blob *image = qn_fft_kernels_find(&of->made.kernels, text);
     qn_err failure;
     int i = 0;
 
     if (!image && compile(of, text, &failure) != QN_OK) {
-        note(of, &failure);
+        qn_vkfft_note(&of->made, &failure);
         return !NVRTC_SUCCESS;
     }
-    image = qn_fft_kernels_find(&of->kernels, text);
-    while (&of->kernels.list[i].image != image)
+    image = qn_fft_kernels_find(&of->made.kernels, text);
+    while (&of->made.kernels.list[i].image != image)
         i++;
     *program = (nvrtcProgram)(uintptr_t)(i + 1);
     return NVRTC_SUCCESS;
@@ -108,7 +80,7 @@ static nvrtcResult qn_vkfft_program(qn_vkfft_cuda *of, nvrtcProgram *program, co
 
 static const qn_blob *qn_vkfft_image(const qn_vkfft_cuda *of, nvrtcProgram program)
 {
-    return &of->kernels.list[(uintptr_t)program - 1].image;
+    return &of->made.kernels.list[(uintptr_t)program - 1].image;
 }
 
 static CUresult qn_vkfft_load(qn_vkfft_cuda *of, CUmodule *module, const void *image)
@@ -156,31 +128,19 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
 qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
                            qn_fft **out, qn_err *err)
 {
-    qn_fft *plan = calloc(1, sizeof *plan);
+    qn_fft *plan;
     VkFFTConfiguration configuration;
-    VkFFTResult result;
     qn_status st = QN_OK;
 
-    if (!plan)
-        return qn_fail(err, QN_ERR_NOMEM, "FFT plan: out of host memory");
+    QN_TRY(QN_NEW(plan, 1, "an FFT plan", err));
     plan->of = (qn_vkfft_cuda){ .device = dev->device, .dev = dev };
     configuration = qn_vkfft_configuration(shape, &plan->bytes);
     configuration.device = &plan->of.device;
     configuration.stream = &plan->of.stream;
     configuration.num_streams = 1;
     QN_TRY(qn_cuda_stream(dev, QN_COMPUTE, &plan->of.stream, err));
-    QN_TRY(qn_fft_kernels_unpack(&plan->of.kernels, &build->stored, err));
-    if ((result = qn_vkfft_make(&plan->app, configuration)) != VKFFT_SUCCESS) {
-        st = qn_vkfft_fail(result, &plan->of.noted, QN_ERR_COMPILE, err);
-        goto out;
-    }
-    build->n_compiled = plan->of.n_compiled;
-    build->scratch_bytes = qn_vkfft_scratch(&plan->app);
-    if (build->is_kept && plan->of.n_compiled &&
-        (st = qn_fft_kernels_pack(&plan->of.kernels, &build->made, err)) != QN_OK)
-        deleteVkFFT(&plan->app);
+    QN_TRY(qn_vkfft_make(&plan->app, configuration, &plan->of.made, build, err));
 out:
-    qn_fft_kernels_free(&plan->of.kernels);
     if (st == QN_OK)
         *out = plan;
     else
@@ -193,18 +153,13 @@ qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
 {
     VkFFTLaunchParams params = { .buffer = &plan->buffer };
     qn_status st = qn_cuda_stream(dev, on, &plan->of.stream, err);
-    VkFFTResult result;
     qn_err failure;
 
     if (st != QN_OK)
         return st;
     plan->buffer = (void *)(uintptr_t)(data->mem->ptr + data->at);
-    plan->of.noted.status = QN_OK;
-    result = VkFFTAppend(&plan->app, direction == QN_FFT_INVERSE ? 1 : -1, &params);
-    if (result == VKFFT_SUCCESS)
-        return QN_OK;
-    qn_vkfft_fail(result, &plan->of.noted, QN_ERR_LAUNCH, &failure);
-    return qn_cuda_refuse(dev, on, &failure, err);
+    st = qn_vkfft_run(&plan->app, direction, &params, &plan->of.made, &failure);
+    return st == QN_OK ? QN_OK : qn_cuda_refuse(dev, on, &failure, err);
 }
 
 /* After a fault of the context the driver has forgotten everything itself. */

@@ -21,9 +21,7 @@ typedef struct qn_vkfft_cuda {
     CUdevice device;
     qn_dev *dev;
     CUstream stream;
-    qn_fft_kernels kernels; /* known from before, and compiled now */
-    int n_compiled;
-    qn_err noted; /* the first failure */
+    qn_fft_made made;
 } qn_vkfft_cuda;
 
 /* Defined by the one file that includes this.

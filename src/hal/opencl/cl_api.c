@@ -1,6 +1,8 @@
 /* cl_api.c - finds libOpenCL and fills the table of its functions, once per process. */
 #include "hal/opencl/cl_api.h"
 
+#include "util/env.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,10 +26,10 @@ static struct {
 
 static void load(void)
 {
-    const char *file = getenv("QUERN_OPENCL_LIB");
+    const char *file = qn_env("QUERN_OPENCL_LIB");
     void *lib;
 
-    if (!file || !file[0])
+    if (!file)
         file = "libOpenCL.so.1";
     if (!(lib = dlopen(file, RTLD_NOW | RTLD_LOCAL))) {
         snprintf(loaded.reason, sizeof loaded.reason, "not found: %s", file);

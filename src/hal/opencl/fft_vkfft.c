@@ -4,33 +4,9 @@
 
 #ifndef QN_WITH_VKFFT
 
-qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
-                         qn_err *err)
-{
-    (void)dev;
-    (void)shape;
-    (void)build;
-    (void)out;
-    return qn_fail(err, QN_ERR_UNSUPPORTED,
-                   "this build has no VkFFT (install libvkfft-dev and build again)");
-}
+#include "hal/no_vkfft.h"
 
-qn_status qn_cl_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
-                        const qn_launch_arg *data, qn_stream on, qn_err *err)
-{
-    (void)dev;
-    (void)plan;
-    (void)direction;
-    (void)data;
-    (void)on;
-    return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no VkFFT");
-}
-
-void qn_cl_fft_free(qn_dev *dev, qn_fft *plan)
-{
-    (void)dev;
-    (void)plan;
-}
+QN_NO_VKFFT(cl)
 
 int qn_cl_fft_version(void)
 {
@@ -42,6 +18,7 @@ int qn_cl_fft_version(void)
 #define VKFFT_BACKEND 3
 #include "hal/opencl/vkfft_cl.h"
 #include "hal/vkfft.h"
+#include "util/list.h"
 
 struct qn_fft {
     qn_vkfft_cl of;
@@ -51,12 +28,6 @@ struct qn_fft {
     VkFFTApplication app;
 };
 
-static void note(qn_vkfft_cl *of, const qn_err *failure)
-{
-    if (of->noted.status == QN_OK)
-        of->noted = *failure;
-}
-
 static cl_mem qn_vkfft_buffer(qn_vkfft_cl *of, cl_bitfield flags, size_t bytes, void *host,
                               cl_int *code)
 {
@@ -65,7 +36,7 @@ static cl_mem qn_vkfft_buffer(qn_vkfft_cl *of, cl_bitfield flags, size_t bytes, 
 
     if (!mem) {
         qn_cl_fail(&failure, QN_ERR_NOMEM, "clCreateBuffer", *code);
-        note(of, &failure);
+        qn_vkfft_note(&of->made, &failure);
     }
     return mem;
 }
@@ -74,7 +45,7 @@ static cl_mem qn_vkfft_buffer(qn_vkfft_cl *of, cl_bitfield flags, size_t bytes, 
 static qn_status load_program(qn_vkfft_cl *of, qn_source *src, const char *text, cl_program *out,
                               qn_err *err)
 {
-    const qn_blob *kept = qn_fft_kernels_find(&of->kernels, text);
+    const qn_blob *kept = qn_fft_kernels_find(&of->made.kernels, text);
     qn_blob binary;
     qn_status st = QN_ERR_FAILED;
 
@@ -86,13 +57,13 @@ static qn_status load_program(qn_vkfft_cl *of, qn_source *src, const char *text,
         return QN_OK;
     src->binary = (qn_blob){ 0 };
     src->text = text;
-    of->n_compiled++;
+    of->made.n_compiled++;
     if ((st = qn_cl_program(of->dev, src, out, err)) != QN_OK)
         return st;
     /* Asked only for what will be kept: some drivers compile once more, for a group of any size. */
     if (!of->is_kept || qn_cl_program_binary(of->dev, *out, &binary, err) != QN_OK)
         return QN_OK;
-    st = qn_fft_kernels_add(&of->kernels, text, &binary, err);
+    st = qn_fft_kernels_add(&of->made.kernels, text, &binary, err);
     free(binary.data);
     return st;
 }
@@ -106,7 +77,7 @@ static cl_program qn_vkfft_program(qn_vkfft_cl *of, const char *text, cl_int *co
 
     *code = CL_SUCCESS;
     if (load_program(of, &src, text, &program, &failure) != QN_OK) {
-        note(of, &failure);
+        qn_vkfft_note(&of->made, &failure);
         *code = CL_BUILD_PROGRAM_FAILURE;
     }
     return program;
@@ -121,7 +92,7 @@ static cl_int qn_vkfft_launch(qn_vkfft_cl *of, cl_command_queue queue, cl_kernel
 
     if (code != CL_SUCCESS) {
         qn_cl_fail(&failure, QN_ERR_LAUNCH, "clEnqueueNDRangeKernel", code);
-        note(of, &failure);
+        qn_vkfft_note(&of->made, &failure);
     }
     return code;
 }
@@ -129,13 +100,11 @@ static cl_int qn_vkfft_launch(qn_vkfft_cl *of, cl_command_queue queue, cl_kernel
 qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
                          qn_err *err)
 {
-    qn_fft *plan = calloc(1, sizeof *plan);
+    qn_fft *plan;
     VkFFTConfiguration configuration;
-    VkFFTResult result;
     qn_status st = QN_OK;
 
-    if (!plan)
-        return qn_fail(err, QN_ERR_NOMEM, "FFT plan: out of host memory");
+    QN_TRY(QN_NEW(plan, 1, "an FFT plan", err));
     plan->of = (qn_vkfft_cl){
         .device = dev->device, .dev = dev, .cl = dev->cl, .is_kept = build->is_kept
     };
@@ -144,18 +113,8 @@ qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *b
     configuration.device = &plan->of.device;
     configuration.context = &plan->context;
     configuration.specifyOffsetsAtLaunch = 1;
-    QN_TRY(qn_fft_kernels_unpack(&plan->of.kernels, &build->stored, err));
-    if ((result = qn_vkfft_make(&plan->app, configuration)) != VKFFT_SUCCESS) {
-        st = qn_vkfft_fail(result, &plan->of.noted, QN_ERR_COMPILE, err);
-        goto out;
-    }
-    build->n_compiled = plan->of.n_compiled;
-    build->scratch_bytes = qn_vkfft_scratch(&plan->app);
-    if (build->is_kept && plan->of.n_compiled &&
-        (st = qn_fft_kernels_pack(&plan->of.kernels, &build->made, err)) != QN_OK)
-        deleteVkFFT(&plan->app);
+    QN_TRY(qn_vkfft_make(&plan->app, configuration, &plan->of.made, build, err));
 out:
-    qn_fft_kernels_free(&plan->of.kernels);
     if (st == QN_OK)
         *out = plan;
     else
@@ -171,15 +130,11 @@ qn_status qn_cl_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
                                  .buffer = &plan->buffer,
                                  .bufferOffset = data->at };
     qn_status st = qn_cl_queue(dev, on, &queue, err);
-    VkFFTResult result;
 
     if (st != QN_OK)
         return st;
     plan->buffer = (cl_mem)data->mem;
-    plan->of.noted.status = QN_OK;
-    result = VkFFTAppend(&plan->app, direction == QN_FFT_INVERSE ? 1 : -1, &params);
-    return result == VKFFT_SUCCESS ? QN_OK
-                                   : qn_vkfft_fail(result, &plan->of.noted, QN_ERR_LAUNCH, err);
+    return qn_vkfft_run(&plan->app, direction, &params, &plan->of.made, err);
 }
 
 void qn_cl_fft_free(qn_dev *dev, qn_fft *plan)

@@ -7,6 +7,8 @@
  */
 #include "hal/opencl/opencl.h"
 
+#include "util/env.h"
+
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -173,10 +175,7 @@ static int list_devices(const qn_cl_api *cl, found *out, const char **reason)
  * work on several devices is tested where there is only one. 0: not asked for. */
 static int parts_wanted(void)
 {
-    const char *text = getenv("QUERN_OPENCL_SUBDEVICES");
-    const long n = text ? strtol(text, NULL, 10) : 0;
-
-    return n > 0 && n <= MAX_DEVICES ? (int)n : 0;
+    return (int)qn_env_number("QUERN_OPENCL_SUBDEVICES", 0);
 }
 
 static int count_parts(const qn_cl_api *cl, cl_device_id device, int n_parts)
@@ -225,15 +224,11 @@ static qn_status take_part(qn_dev *dev, int n_parts, int index, qn_err *err)
 
     pthread_mutex_lock(&parts_lock);
     if (!parts_of[n_parts]) {
-        if (!(parts = calloc(units, sizeof(cl_device_id)))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%d sub-devices", n_parts);
-            goto out;
-        }
+        if (!(parts = calloc(units, sizeof(cl_device_id))))
+            QN_FAIL(err, QN_ERR_NOMEM, "%d sub-devices", n_parts);
         code = dev->cl->CreateSubDevices(dev->device, how, (cl_uint)units, parts, NULL);
-        if (code != CL_SUCCESS) {
-            st = qn_cl_fail(err, QN_ERR_INIT, "clCreateSubDevices", code);
-            goto out;
-        }
+        if (code != CL_SUCCESS)
+            QN_TRY(qn_cl_fail(err, QN_ERR_INIT, "clCreateSubDevices", code));
         parts_of[n_parts] = parts;
         parts = NULL;
     }
@@ -334,31 +329,15 @@ static void compiler(qn_dev *dev, char *out, size_t size)
 const qn_backend qn_backend_opencl = {
     .name = "opencl",
     .language = QN_LANG_OPENCL,
+    .has_driver = 1,
     .teams_share_group = 0,
     .count = count,
     .open = open_device,
     .close = close_device,
     .info = info,
-    .alloc = qn_cl_alloc,
-    .release = qn_cl_release,
-    .upload = qn_cl_upload,
-    .download = qn_cl_download,
-    .build = qn_cl_build,
-    .unload = qn_cl_unload,
-    .launch = qn_cl_launch,
-    .record = qn_cl_record,
-    .wait = qn_cl_wait,
-    .await = qn_cl_await,
-    .is_done = qn_cl_is_done,
-    .drop = qn_cl_drop,
-    .sync = qn_cl_sync,
-    .host_alloc = qn_cl_host_alloc,
-    .host_free = qn_cl_host_free,
-    .download_rect = qn_cl_download_rect,
-    .elapsed_us = qn_cl_elapsed_us,
-    .binary = qn_cl_binary,
     .compiler = compiler,
-    .fft_make = qn_cl_fft_make,
-    .fft_run = qn_cl_fft_run,
-    .fft_free = qn_cl_fft_free,
+/* clang-format off */
+#define ENTRY(entry) .entry = qn_cl_##entry,
+    QN_CL_ENTRIES(ENTRY)
+    /* clang-format on */
 };

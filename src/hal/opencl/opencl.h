@@ -32,39 +32,24 @@ qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code
 /* opencl_queue.c: memory, copies, events. */
 qn_status qn_cl_queue(qn_dev *dev, int queue_i, cl_command_queue *out, qn_err *err);
 void qn_cl_queues_close(qn_dev *dev); /* finishes the work and frees pinned memory too */
-qn_status qn_cl_alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err);
-void qn_cl_release(qn_dev *dev, qn_mem *mem);
-qn_status qn_cl_upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
-                       qn_stream on, qn_err *err);
-qn_status qn_cl_download(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes, qn_stream on,
-                         qn_err *err);
-qn_status qn_cl_download_rect(qn_dev *dev, qn_mem *src, size_t at, size_t pitch, void *dst,
-                              size_t row_bytes, size_t rows, qn_stream on, qn_err *err);
-qn_status qn_cl_host_alloc(qn_dev *dev, size_t bytes, void **out, qn_err *err);
-void qn_cl_host_free(qn_dev *dev, void *ptr);
-qn_status qn_cl_record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err);
-qn_status qn_cl_wait(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err);
-qn_status qn_cl_await(qn_dev *dev, qn_event *event, qn_err *err);
-int qn_cl_is_done(qn_dev *dev, qn_event *event);
-void qn_cl_drop(qn_dev *dev, qn_event *event);
-qn_status qn_cl_sync(qn_dev *dev, qn_err *err);
-double qn_cl_elapsed_us(qn_dev *dev, qn_event *from, qn_event *to);
 
 /* opencl_build.c: programs and launches. */
-qn_status qn_cl_build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err);
-void qn_cl_unload(qn_dev *dev, qn_module *module);
-qn_status qn_cl_launch(qn_dev *dev, const qn_launch *call, qn_err *err);
-qn_status qn_cl_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
 /* A program of its own, from src->binary or src->text, and its compiled form. */
 qn_status qn_cl_program(qn_dev *dev, qn_source *src, cl_program *out, qn_err *err);
 qn_status qn_cl_program_binary(qn_dev *dev, cl_program program, qn_blob *out, qn_err *err);
 
 /* fft_vkfft.c */
-qn_status qn_cl_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
-                         qn_err *err);
-qn_status qn_cl_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
-                        const qn_launch_arg *data, qn_stream on, qn_err *err);
-void qn_cl_fft_free(qn_dev *dev, qn_fft *plan);
 int qn_cl_fft_version(void); /* of VkFFT: 10226 for 1.2.26; 0 when this build has none */
+
+/* The entries of the table of hal/backend.h that are in other files than opencl.c: `alloc` is
+ * qn_cl_alloc, and so on. */
+/* clang-format off */
+#define QN_CL_ENTRIES(X)                                                                           \
+    X(alloc) X(release) X(upload) X(download) X(download_rect) X(host_alloc) X(host_free)          \
+    X(record) X(wait) X(await) X(is_done) X(drop) X(sync) X(elapsed_us) X(build) X(unload)         \
+    X(launch) X(binary) X(fft_make) X(fft_run) X(fft_free)
+/* clang-format on */
+#define QN_CL_DECLARE(entry) __typeof__(*qn_backend_opencl.entry) qn_cl_##entry;
+QN_CL_ENTRIES(QN_CL_DECLARE)
 
 #endif

@@ -176,20 +176,14 @@ qn_status qn_cl_program_binary(qn_dev *dev, cl_program program, qn_blob *out, qn
     cl_int code =
         dev->cl->GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL);
 
-    if (code != CL_SUCCESS || bytes == 0) {
-        st = qn_fail(err, QN_ERR_UNSUPPORTED, "no program binary: %s (%d), %zu bytes",
-                     qn_cl_error_name(code), (int)code, bytes);
-        goto out;
-    }
-    if (!(data = malloc(bytes))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "program binary: %zu bytes", bytes);
-        goto out;
-    }
+    if (code != CL_SUCCESS || bytes == 0)
+        QN_FAIL(err, QN_ERR_UNSUPPORTED, "no program binary: %s (%d), %zu bytes",
+                qn_cl_error_name(code), (int)code, bytes);
+    if (!(data = malloc(bytes)))
+        QN_FAIL(err, QN_ERR_NOMEM, "program binary: %zu bytes", bytes);
     code = dev->cl->GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, NULL);
-    if (code != CL_SUCCESS) {
-        st = qn_cl_fail(err, QN_ERR_UNSUPPORTED, "clGetProgramInfo", code);
-        goto out;
-    }
+    if (code != CL_SUCCESS)
+        QN_TRY(qn_cl_fail(err, QN_ERR_UNSUPPORTED, "clGetProgramInfo", code));
     *out = (qn_blob){ data, bytes, QN_BIN_OPENCL };
     data = NULL;
 out:
@@ -262,11 +256,9 @@ qn_status qn_cl_launch(qn_dev *dev, const qn_launch *call, qn_err *err)
         global[i] = local[i] * call->grid[i];
         items *= local[i];
     }
-    if (items > k->max_group) {
-        st = qn_fail(err, QN_ERR_LIMIT, "group of %zu exceeds the kernel's limit %zu", items,
-                     k->max_group);
-        goto out;
-    }
+    if (items > k->max_group)
+        QN_FAIL(err, QN_ERR_LIMIT, "group of %zu exceeds the kernel's limit %zu", items,
+                k->max_group);
     QN_TRY(qn_cl_queue(dev, call->stream, &queue, err));
     QN_TRY(set_args(dev, k->handle, call, err));
     code = dev->cl->EnqueueNDRangeKernel(queue, k->handle, 3, NULL, global, local, 0, NULL, NULL);

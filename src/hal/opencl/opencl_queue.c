@@ -6,6 +6,8 @@
  */
 #include "hal/opencl/opencl.h"
 
+#include "util/list.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -85,18 +87,15 @@ qn_status qn_cl_host_alloc(qn_dev *dev, size_t bytes, void **out, qn_err *err)
     qn_status st = QN_OK;
     cl_command_queue queue = NULL;
     cl_int code = CL_SUCCESS;
-    qn_cl_pinned *block = calloc(1, sizeof *block);
+    qn_cl_pinned *block;
 
-    if (!block)
-        return qn_fail(err, QN_ERR_NOMEM, "pinned memory: %zu bytes", sizeof *block);
+    QN_TRY(QN_NEW(block, 1, "pinned memory", err));
     QN_TRY(qn_cl_queue(dev, QN_CL_MAP_QUEUE, &queue, err));
     QN_TRY(make_buffer(dev, bytes, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, &block->mem, err));
     block->ptr = dev->cl->EnqueueMapBuffer(queue, block->mem, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
                                            bytes, 0, NULL, NULL, &code);
-    if (code != CL_SUCCESS || !block->ptr) {
-        st = qn_cl_fail(err, QN_ERR_NOMEM, "clEnqueueMapBuffer", code);
-        goto out;
-    }
+    if (code != CL_SUCCESS || !block->ptr)
+        QN_TRY(qn_cl_fail(err, QN_ERR_NOMEM, "clEnqueueMapBuffer", code));
     *out = block->ptr;
     block->next = dev->pinned;
     dev->pinned = block;

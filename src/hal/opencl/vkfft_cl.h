@@ -17,10 +17,8 @@ typedef struct qn_vkfft_cl {
     cl_device_id device;
     qn_dev *dev;
     const qn_cl_api *cl;
-    qn_fft_kernels kernels; /* known from before, and compiled now */
-    int is_kept;            /* what is compiled now will be stored */
-    int n_compiled;
-    qn_err noted; /* the first failure */
+    int is_kept; /* what is compiled now will be stored */
+    qn_fft_made made;
 } qn_vkfft_cl;
 
 /* Defined by the one file that includes this. */

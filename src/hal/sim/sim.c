@@ -14,6 +14,7 @@
 
 #include "hal/cpu/cpu_module.h"
 #include "hal/sim/sim_dev.h"
+#include "util/list.h"
 #include "util/str.h"
 
 /* Asking too early whether an event is done takes host time; otherwise a loop that only asks would
@@ -43,16 +44,12 @@ static int count(const qn_hal_config *config, char *reason, size_t reason_size)
 static qn_status open_device(const qn_hal_config *config, int index, qn_dev **out, qn_err *err)
 {
     qn_status st = QN_OK;
-    qn_dev *dev = calloc(1, sizeof *dev);
+    qn_dev *dev;
 
-    if (!dev)
-        return qn_fail(err, QN_ERR_NOMEM, "device sim:%d: %zu bytes", index, sizeof *dev);
+    QN_TRY(QN_NEW(dev, 1, "a device", err));
     QN_TRY(qn_sim_limits_parse(config->sim, &dev->limits, err));
-    if (index < 0 || (uint32_t)index >= dev->limits.devices) {
-        st =
-            qn_fail(err, QN_ERR_INIT, "no device sim:%d, there are %u", index, dev->limits.devices);
-        goto out;
-    }
+    if (index < 0 || (uint32_t)index >= dev->limits.devices)
+        QN_FAIL(err, QN_ERR_INIT, "no device sim:%d, there are %u", index, dev->limits.devices);
     dev->index = index;
     dev->clock = config->clock ? config->clock : &dev->own_clock;
     dev->threads = qn_cpu_threads_of(config->threads);
@@ -151,15 +148,11 @@ static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, 
 
     (void)usage;
     QN_TRY(check_alive(dev, err));
-    if (bytes > dev->limits.max_alloc) {
-        st = qn_fail(err, QN_ERR_LIMIT, "allocation of %zu bytes exceeds device limit %zu", bytes,
-                     dev->limits.max_alloc);
-        goto out;
-    }
-    if (!(mem = malloc(sizeof *mem))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "block of %zu bytes", bytes);
-        goto out;
-    }
+    if (bytes > dev->limits.max_alloc)
+        QN_FAIL(err, QN_ERR_LIMIT, "allocation of %zu bytes exceeds device limit %zu", bytes,
+                dev->limits.max_alloc);
+    if (!(mem = malloc(sizeof *mem)))
+        QN_FAIL(err, QN_ERR_NOMEM, "block of %zu bytes", bytes);
     *mem = (qn_mem){ .dev = dev, .bytes = bytes, .is_mapped = bytes > SPARSE_BYTES };
     if (!dev->limits.lazy)
         QN_TRY(back(dev, mem, err));
@@ -172,8 +165,7 @@ static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, 
     }
     if (!data) {
         dev->used -= mem->is_backed ? bytes : 0;
-        st = qn_fail(err, QN_ERR_NOMEM, "out of host memory (need %zu bytes)", bytes);
-        goto out;
+        QN_FAIL(err, QN_ERR_NOMEM, "out of host memory (need %zu bytes)", bytes);
     }
     if (!mem->is_mapped)
         memset(data, QN_SIM_POISON, size);
@@ -412,11 +404,9 @@ static qn_status launch(qn_dev *dev, const qn_launch *call, qn_err *err)
         return qn_fail(err, QN_ERR_LAUNCH, "kernel %s is not compiled", call->kernel->name);
     QN_TRY(check_geometry(dev, call, err));
     QN_TRY(check_args(dev, call, err));
-    if (++dev->n_calls == dev->limits.refuse_at) {
-        st = qn_fail(err, QN_ERR_LAUNCH, "kernel %s: launch %llu is refused", call->kernel->name,
-                     (unsigned long long)dev->n_calls);
-        goto out;
-    }
+    if (++dev->n_calls == dev->limits.refuse_at)
+        QN_FAIL(err, QN_ERR_LAUNCH, "kernel %s: launch %llu is refused", call->kernel->name,
+                (unsigned long long)dev->n_calls);
     QN_TRY(submit(dev, &op, err));
 out:
     return st;
@@ -453,12 +443,6 @@ static void fft_free(qn_dev *dev, qn_fft *plan)
 {
     dev->live -= plan != NULL;
     qn_cpu_fft_free(plan);
-}
-
-static qn_status binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
-{
-    (void)dev;
-    return qn_cpu_module_binary(module, out, err);
 }
 
 static void compiler(qn_dev *dev, char *out, size_t size)
@@ -590,7 +574,7 @@ const qn_backend qn_backend_sim = {
     .replay = qn_sim_replay,
     .update = qn_sim_update,
     .replay_free = qn_sim_replay_free,
-    .binary = binary,
+    .binary = qn_cpu_module_binary,
     .compiler = compiler,
     .fft_make = fft_make,
     .fft_run = fft_run,

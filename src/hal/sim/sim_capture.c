@@ -220,10 +220,8 @@ qn_status qn_sim_capture_end(qn_dev *dev, qn_stream on, qn_replay **out, qn_err 
         goto out;
     capture->recording->marks_us =
         calloc((size_t)capture->recording->n_marks + 1, sizeof *capture->recording->marks_us);
-    if (!capture->recording->marks_us) {
-        st = qn_fail(err, QN_ERR_NOMEM, "recording with %d events", capture->recording->n_marks);
-        goto out;
-    }
+    if (!capture->recording->marks_us)
+        QN_FAIL(err, QN_ERR_NOMEM, "recording with %d events", capture->recording->n_marks);
     *out = capture->recording;
     capture->recording = NULL;
     dev->live++;

@@ -84,9 +84,6 @@ typedef struct qn_sim_op {
 /* Runs the work and moves `ready_us` (of the device, or of a replay) and the engines. */
 void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us);
 
-/* The points of a launch that its grid really covers. */
-qn_span qn_sim_covered(const qn_launch *call);
-
 int qn_sim_is_captured(const qn_dev *dev, qn_stream on);
 qn_status qn_sim_capture_op(qn_dev *dev, const qn_sim_op *op, qn_err *err);
 qn_status qn_sim_capture_mark(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err);

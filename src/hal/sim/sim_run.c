@@ -19,9 +19,10 @@ static int32_t clip(int32_t from, int32_t to, uint64_t covered)
     return (uint64_t)((int64_t)to - from) <= covered ? to : (int32_t)(from + (int64_t)covered);
 }
 
-/* Blocks start at the low corner of the span and lie side by side, so what they cover is a box:
- * a grid that is too small leaves the far points unwritten, as it would on a device. */
-qn_span qn_sim_covered(const qn_launch *call)
+/* The points of a launch that its grid really covers. Blocks start at the low corner of the span
+ * and lie side by side, so what they cover is a box: a grid that is too small leaves the far points
+ * unwritten, as it would on a device. */
+static qn_span covered_by(const qn_launch *call)
 {
     const qn_kernel_info *kernel = call->kernel;
     const qn_span *s = &call->span;
@@ -195,7 +196,7 @@ void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us)
     }
     switch (op->kind) {
     case QN_SIM_LAUNCH:
-        covered = qn_sim_covered(&op->call);
+        covered = covered_by(&op->call);
         run_kernel(dev, &op->call, &covered);
         start = pass(dev, stream, compute_engine(dev), launch_us(dev, &op->call, &covered));
         use_args(&op->call, start, *stream);

@@ -93,7 +93,7 @@ typedef struct arc_par {
     u32 arena_bytes; /* per team */
     u32 n_frames, n_slots;
     u32 max_steps;
-    u32 max_turns; /* like max_steps, but steps that lanes do side by side count once; 0: no limit */
+    u32 max_loops; /* like max_steps, but steps that lanes do side by side count once; 0: no limit */
     u32 output_bytes; /* of the output buffer */
     u32 flags;        /* ARC_WANT_* */
     u32 trace_stride; /* hashes per instance in the trace buffer */

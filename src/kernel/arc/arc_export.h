@@ -103,7 +103,7 @@ FN_NOINLINE slot arc_copy_out(VM_PARAM, slot v, GLOBAL u8 *out, u32 cursor)
 }
 
 /* Reserves `bytes` of the output buffer; where they begin, or ARC_POOLED when it is full. The
- * counter must not come round to 0 again: it stands still once the buffer is full, and what teams
+ * counter must not come round to 0 again: it stays as it is once the buffer is full, and what teams
  * add at the same time is bounded by what arc_export lets each ask for. */
 FN u32 arc_reserve(VM_PARAM, GLOBAL u32 *used, i64 bytes, u32 room)
 {

@@ -50,7 +50,7 @@ typedef struct arc_machine {
 /* Why a run fails that has made max_steps. */
 FN i32 arc_code_of_steps(const arc_machine *m)
 {
-    return m->max_steps < m->most_steps ? ARC_E_TURNS : ARC_E_STEPS;
+    return m->max_steps < m->most_steps ? ARC_E_LOOPS : ARC_E_STEPS;
 }
 
 #define ARC_FRAME_WORDS 6

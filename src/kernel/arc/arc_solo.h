@@ -1,7 +1,7 @@
 /* arc_solo.h - loops whose elements lanes take for themselves.
  *
- * The function that a primitive calls for each element is mostly small, too small for a whole team. So
- * a loop over enough elements goes in rounds: each lane calls the function on an element of its
+ * The function that a primitive calls for each element is mostly small, too small for a whole team.
+ * So a loop over enough elements goes in rounds: each lane calls the function on an element of its
  * own, alone (see arc_lanes.h), in a part of the arena of its own. Then lanes meet, and what the
  * calls gave moves to the common part in the order of elements, as if they had been made one by
  * one.
@@ -88,7 +88,7 @@ FN i32 arc_solo_leave(arc_vm *vm, arc_machine *m, const arc_solo *solo)
 {
     arc_solo_end(vm, m, solo);
     m->steps = solo->steps;
-    arc_fail(vm, ARC_E_TURNS);
+    arc_fail(vm, ARC_E_LOOPS);
     return ARC_GO_RETURN;
 }
 
@@ -125,14 +125,14 @@ FN i32 arc_solo_join(VM_PARAM, arc_machine *m, arc_solo *solo)
     const i32 bytes = is_own && counts && !is_bad ? ((i32)arc_content(vm, r) + 7) & ~7 : 0;
     const i32 before = TEAM_SCAN(bytes), all = TEAM_ADD(bytes);
     const i32 steps = counts ? (i32)(m->steps - solo->steps) : 0;
-    const i32 is_long = counts && (vm->error == ARC_E_STEPS || vm->error == ARC_E_TURNS);
-    const i32 turns = TEAM_MAX(steps), together = TEAM_ADD(steps);
+    const i32 is_long = counts && (vm->error == ARC_E_STEPS || vm->error == ARC_E_LOOPS);
+    const i32 most = TEAM_MAX(steps), together = TEAM_ADD(steps);
     const i32 closures = counts ? (i32)(vm->closures - solo->closures) : 0;
 
     solo->steps += (u32)together;
     solo->closures += (u32)TEAM_ADD(closures);
     m->most_depth = TEAM_MAX(m->most_depth);
-    m->max_steps = MIN(m->max_steps + (u32)(together - turns), m->most_steps);
+    m->max_steps = MIN(m->max_steps + (u32)(together - most), m->most_steps);
     if (!m->is_patient && (TEAM_ANY(is_long) || solo->steps > m->max_steps))
         return arc_solo_leave(vm, m, solo);
     if (TEAM_ANY(is_bad) || solo->steps > m->max_steps || (i64)solo->top + all > (i64)solo->end)

@@ -309,8 +309,8 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         m.most_depth = 0;
         m.steps = 0;
         m.most_steps = par->max_steps;
-        m.max_steps = par->max_turns ? MIN(par->max_turns, par->max_steps) : par->max_steps;
-        m.is_patient = par->max_turns == 0;
+        m.max_steps = par->max_loops ? MIN(par->max_loops, par->max_steps) : par->max_steps;
+        m.is_patient = par->max_loops == 0;
         result.value = ARC_SLOT_NONE;
         result.not_ok = 0;
         result.line = 0;

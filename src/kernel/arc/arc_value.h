@@ -83,7 +83,7 @@
 #define ARC_FORM_FORK    6 /* outer, a, b */
 #define ARC_FORM_CONST   7 /* value: the default of a guarded step whose result is a function */
 
-/* Why a primitive failed. Those from ARC_E_OVERFLOW on mean that this tier could not do it; the
+/* Why a primitive failed. Those from ARC_E_OVERFLOW on mean that this rung could not do it; the
  * instance is run again in the next. */
 #define ARC_OK            0
 #define ARC_E_TYPE        1
@@ -102,7 +102,7 @@
 #define ARC_E_SLOTS       14 /* more values alive than slots */
 #define ARC_E_RESULT      15 /* no room left for the output */
 #define ARC_E_TIMEOUT     16 /* not finished in time: only hosts know */
-#define ARC_E_TURNS       17 /* takes longer than a device is good for: see arc_par */
+#define ARC_E_LOOPS       17 /* takes longer than a device is good for: see arc_par */
 #define ARC_N_CODES       18
 
 /* Why a step failed, and what its operands were: four bits each, a tag or one of the others. */

@@ -8,14 +8,14 @@
  *               jobs are listed, run and scored. Parsing is not part of it
  *
  * Figures are medians. One program can take most of the time, so everything is measured with and
- * without one: that which takes the most, or one that is named.
+ * without one program: the slowest, or the one that is named.
  */
 #ifndef QN_LAB_ARC_BENCH_H
 #define QN_LAB_ARC_BENCH_H
 
-#include "domain/arc/batch/series.h"
+#include "domain/arc/batch/batch.h"
 #include "util/progress.h"
-#include "util/json.h"
+#include "lab/sheet.h"
 
 enum { QN_ARC_BENCH_REPLICATES = 8, QN_ARC_BENCH_SIZES = 16, QN_ARC_BENCH_PLACES = 16 };
 
@@ -27,21 +27,22 @@ typedef struct qn_arc_bench_options {
     int no_check; /* copies have other colours, and outputs are not compared */
     int match_all;
     int samples;
-    const char *without; /* the program that is left out; NULL: the one that takes the most time */
+    const char *without; /* the program that is left out; NULL: the slowest */
     qn_progress_options watch;
 } qn_arc_bench_options;
 
 typedef struct qn_arc_bench_row {
     char device[32];
-    int threads;       /* of the CPU; 0 on devices */
-    int without_worst; /* all programs but that one */
+    int threads;         /* of the CPU; 0 on devices */
+    const char *without; /* the program that is left out, or "" */
     int copies;
     uint32_t runs;
     uint64_t solved, errors, fallbacks;
     /* Medians: of the kernels; of a run with programs and grids at hand, as an interpreter has
      * them; with loading both. */
     double kernel_s, run_s, wall_s;
-    double shortest_run_s; /* where others disturb a measurement, it is nearest to the work */
+    double shortest_run_s;                   /* disturbed least by other processes */
+    double kernel_rate, run_rate, wall_rate; /* runs per second */
 } qn_arc_bench_row;
 
 /* A batch of that many runs, resident, on the CPU with all threads and on a device. */
@@ -57,8 +58,7 @@ typedef struct qn_arc_bench_report {
     char worst[64]; /* the program that rows leave out, "" when there is one program only */
     double worst_share_pct;
     qn_arc_bench_row *rows;
-    int n;
-    size_t room;
+    size_t n, room;
     qn_arc_bench_crossover crossovers[QN_ARC_BENCH_PLACES];
     int n_crossovers;
 } qn_arc_bench_report;
@@ -67,7 +67,10 @@ qn_status qn_arc_bench(const qn_arc_programs *programs, const qn_arc_tasks *task
                        const qn_arc_bench_options *options, qn_arc_bench_report *out, qn_err *err);
 void qn_arc_bench_free(qn_arc_bench_report *report); /* zeroed is fine */
 
+/* Its rows for tables. */
+qn_sheet qn_arc_bench_sheet(const qn_arc_bench_report *report);
+
 /* New reference, or NULL without memory. */
-json_t *qn_arc_bench_json(const qn_arc_bench_report *report);
+json_t *qn_arc_bench_json(const qn_arc_bench_report *report, const char *command);
 
 #endif

@@ -1,7 +1,7 @@
 /* bench.c - figures in memory, as a table, and against older ones. */
 #include "lab/engine/bench.h"
 
-#include "util/list.h"
+#include "lab/sheet.h"
 #include "util/table.h"
 
 #include <math.h>
@@ -21,18 +21,12 @@ void qn_bench_free(qn_bench *bench)
 qn_status qn_bench_add(qn_bench *bench, const char *item, const char *device, const char *metric,
                        qn_better better, double value, qn_err *err)
 {
-    qn_figure *f;
-    qn_figure *list = qn_grown(bench->list, bench->n, &bench->room, sizeof *list);
+    qn_figure f = { .value = value, .better = better };
 
-    if (!list)
-        return qn_fail(err, QN_ERR_NOMEM, "bench: no memory for %zu figures", bench->n + 1);
-    bench->list = list;
-    f = &bench->list[bench->n++];
-    *f = (qn_figure){ .value = value, .better = better };
-    snprintf(f->item, sizeof f->item, "%s", item);
-    snprintf(f->device, sizeof f->device, "%s", device);
-    snprintf(f->metric, sizeof f->metric, "%s", metric);
-    return QN_OK;
+    snprintf(f.item, sizeof f.item, "%s", item);
+    snprintf(f.device, sizeof f.device, "%s", device);
+    snprintf(f.metric, sizeof f.metric, "%s", metric);
+    return QN_SHEET_ADD(bench->list, bench->n, bench->room, &f, err);
 }
 
 static const qn_figure *find(const qn_bench *bench, const char *item, const char *device,
@@ -93,11 +87,12 @@ static size_t find_metrics(const qn_bench *bench, const char **metrics)
     return n;
 }
 
-static int is_first_of_row(const qn_bench *bench, size_t at)
+/* Whether no figure before has this device, and this item if that counts. */
+static int is_first(const qn_bench *bench, size_t at, int by_item)
 {
     for (size_t i = 0; i < at; i++)
-        if (!strcmp(bench->list[i].item, bench->list[at].item) &&
-            !strcmp(bench->list[i].device, bench->list[at].device))
+        if (!strcmp(bench->list[i].device, bench->list[at].device) &&
+            (!by_item || !strcmp(bench->list[i].item, bench->list[at].item)))
             return 0;
     return 1;
 }
@@ -111,21 +106,19 @@ qn_status qn_bench_print(const qn_bench *bench, FILE *to, qn_err *err)
     for (size_t i = 0; i < bench->n; i++) {
         const qn_figure *f = &bench->list[i];
 
-        if (!is_first_of_row(bench, i))
+        if (!is_first(bench, i, 1))
             continue;
         qn_table_add(&table, f->item);
         qn_table_add(&table, f->device);
         for (size_t m = 0; m < n_metrics; m++)
             add_number(&table, qn_bench_value(bench, f->item, f->device, names[2 + m]));
     }
-    if (!qn_table_print(&table, to, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot print a table of %zu figures", bench->n);
-    return QN_OK;
+    return qn_table_print(&table, to, QN_TABLE_TEXT, err);
 }
 
 /* Before and after. */
 
-/* Within 5 % nothing is claimed: that is what such figures vary by from run to run. */
+/* Such figures vary by 5 % from run to run, so a smaller change is none. */
 static const char *verdict(const qn_figure *f, double ratio)
 {
     static const double noise = 0.05;
@@ -161,15 +154,8 @@ static size_t count_device(const qn_bench *bench, const char *device)
     return n;
 }
 
-static int is_first_of_device(const qn_bench *bench, size_t at)
-{
-    for (size_t i = 0; i < at; i++)
-        if (!strcmp(bench->list[i].device, bench->list[at].device))
-            return 0;
-    return 1;
-}
-
-/* A figure that is no more; of a device that was not measured now, one line for all. */
+/* A figure that is missing now. A device that was not measured now gets one line for all of its
+ * figures. */
 static void add_gone(qn_table *table, const qn_bench *before, size_t i, const qn_bench *after)
 {
     const qn_figure *f = &before->list[i];
@@ -180,7 +166,7 @@ static void add_gone(qn_table *table, const qn_bench *before, size_t i, const qn
         add_change(table, f, f, NULL);
         return;
     }
-    if (!is_first_of_device(before, i))
+    if (!is_first(before, i, 0))
         return;
     qn_table_addf(table, "%zu figures", count_device(before, f->device));
     qn_table_add(table, f->device);
@@ -202,7 +188,5 @@ qn_status qn_bench_print_change(const qn_bench *before, const qn_bench *after, F
         add_change(&table, &after->list[i], find_same(before, &after->list[i]), &after->list[i]);
     for (size_t i = 0; i < before->n; i++)
         add_gone(&table, before, i, after);
-    if (!qn_table_print(&table, to, QN_TABLE_TEXT))
-        return qn_fail(err, QN_ERR_IO, "cannot print a table of %zu figures", after->n);
-    return QN_OK;
+    return qn_table_print(&table, to, QN_TABLE_TEXT, err);
 }

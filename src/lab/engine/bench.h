@@ -1,4 +1,5 @@
-/* bench.h - micro-benchmarks of the engine: figures, their file, and before against after.
+/* bench.h - micro-benchmarks of the engine: figures, their file, and the comparison with an
+ * older file.
  *
  * A verb yields figures: a number for an item, a device and a metric. They are printed as one table
  * (items and devices down, metrics across), written as JSON, and compared by name with an older
@@ -15,7 +16,7 @@
 #include <stdio.h>
 
 /* Whether less or more is better. */
-typedef enum { QN_LESS = -1, QN_NEITHER = 0, QN_MORE = 1 } qn_better;
+typedef enum { QN_NEITHER, QN_LESS, QN_MORE } qn_better;
 
 typedef struct qn_figure {
     char item[48], device[24], metric[32];
@@ -65,7 +66,7 @@ typedef struct qn_bench_options {
     const char *modules;       /* kernels: comma list; NULL: all */
     const char *batches;       /* fft: comma list */
     const char *precision;     /* fft: comma list of f32, f64 */
-    int keeps_two_thirds;      /* fft: of the modes, as against aliasing */
+    int keeps_two_thirds;      /* fft: of the modes, as dealiasing does */
 } qn_bench_options;
 
 /* The verbs open their own contexts, since they change settings. Devices are those that

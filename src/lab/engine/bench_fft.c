@@ -1,12 +1,13 @@
-/* bench_fft.c - what a batched transform takes, with its data in place.
+/* bench_fft.c - time of a batched transform, with its data in place.
  *
- * A sample is a chain of forward and inverse transforms in turn. None is scaled, so numbers grow
- * by the points of a field with every pair: they start small, and are reset for each sample.
- * Bytes are those of two passes that read and write every field once, for any number of modes.
+ * A sample is a chain of forward and inverse transforms in turn. None is scaled, so each pair
+ * multiplies the numbers by the points of a field: they start small, and are reset for each
+ * sample. Bytes are those of two passes that read and write every field once, for any number of
+ * modes.
  */
 #include "lab/engine/bench_impl.h"
 
-#include "lab/scan/sizes.h"
+#include "lab/scan/scan.h"
 #include "lab/scan/work.h"
 #include "util/hash.h"
 
@@ -23,16 +24,8 @@ typedef struct chain {
     qn_fft_shape shape;
     qn_buf *start, *data;
     qn_graph *reset, *run;
+    qn_owned owned; /* all of these */
 } chain;
-
-static void chain_free(chain *c)
-{
-    qn_graph_free(c->reset);
-    qn_graph_free(c->run);
-    qn_buf_free(c->start);
-    qn_buf_free(c->data);
-    *c = (chain){ 0 };
-}
 
 static qn_status fill(const chain *c, uint64_t seed, qn_err *err)
 {
@@ -51,7 +44,8 @@ static qn_status fill(const chain *c, uint64_t seed, qn_err *err)
     return st;
 }
 
-/* The copy takes any bits that are normal numbers as float, and these are in either precision. */
+/* The reset copies words as floats. That keeps their bits as long as they are normal numbers,
+ * which these are in either precision. */
 static qn_status chain_make(qn_ctx *ctx, int device, const qn_fft_shape *shape, uint64_t seed,
                             chain *c, qn_err *err)
 {
@@ -64,16 +58,16 @@ static qn_status chain_make(qn_ctx *ctx, int device, const qn_fft_shape *shape, 
     *c = (chain){ .ctx = ctx, .device = device, .shape = *shape };
     if (!copy)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no kernel map_mul");
-    QN_TRY(qn_buf_new(ctx, "bench.start", bytes, &c->start, err));
-    QN_TRY(qn_buf_new(ctx, "bench.data", bytes, &c->data, err));
+    QN_TRY(qn_owned_buf(&c->owned, ctx, "bench.start", bytes, &c->start, err));
+    QN_TRY(qn_owned_buf(&c->owned, ctx, "bench.data", bytes, &c->data, err));
     QN_TRY(fill(c, seed, err));
-    QN_TRY(qn_graph_new(ctx, "bench.reset", &c->reset, err));
+    QN_TRY(qn_owned_graph(&c->owned, ctx, "bench.reset", &c->reset, err));
     QN_TRY(qn_graph_stage(
         c->reset, "bench.copy", copy, qn_range_1d((qn_i64)(bytes / 4)),
         (const qn_arg[]){ qn_arg_val(&one, sizeof one), qn_arg_buf(c->start), qn_arg_buf(c->data) },
         err));
     QN_TRY(qn_graph_pin(c->reset, 0, id, err));
-    QN_TRY(qn_graph_new(ctx, "bench.fft", &c->run, err));
+    QN_TRY(qn_owned_graph(&c->owned, ctx, "bench.fft", &c->run, err));
     for (int s = 0; s < 2 * PAIRS; s++) {
         QN_TRY(qn_graph_fft(c->run, "bench.fft", shape, s % 2 ? QN_FFT_INVERSE : QN_FFT_FORWARD,
                             c->data, 0, err));
@@ -90,21 +84,19 @@ static qn_status run_once(void *user, double *us, qn_err *err)
     double start;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(c->reset, err));
-    QN_TRY(qn_graph_wait(c->reset, err));
-    start = qn_bench_now_us(c->ctx, c->device);
-    QN_TRY(qn_graph_run(c->run, err));
-    QN_TRY(qn_graph_wait(c->run, err));
-    *us = (qn_bench_now_us(c->ctx, c->device) - start) / (2 * PAIRS);
+    QN_TRY(qn_run_graph(c->reset, err));
+    start = qn_time_now_us(c->ctx, c->device);
+    QN_TRY(qn_run_graph(c->run, err));
+    *us = (qn_time_now_us(c->ctx, c->device) - start) / (2 * PAIRS);
 out:
     return st;
 }
 
-static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
-                           const qn_bench_options *options, qn_bench *bench, qn_err *err)
+static qn_status bench_one(const qn_bench_run *run, int d, const qn_fft_shape *s, qn_err *err)
 {
     const double field = (double)s->rows * s->cols * (s->is_f64 ? 8 : 4);
-    const char *device = qn_device_id(ctx, d);
+    const char *device = qn_device_id(run->ctx, d);
+    qn_bench *bench = run->bench;
     qn_timing timing;
     double us;
     qn_status st = QN_OK;
@@ -113,8 +105,8 @@ static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
 
     snprintf(item, sizeof item, "%d x %d %s x %d%s", s->rows, s->cols, s->is_f64 ? "f64" : "f32",
              s->batch, s->keep ? " 2/3" : "");
-    QN_TRY(chain_make(ctx, d, s, options->seed, &c, err));
-    QN_TRY(qn_time(WARM_RUNS, options->samples, run_once, &c, &timing, err));
+    QN_TRY(chain_make(run->ctx, d, s, run->options->seed, &c, err));
+    QN_TRY(qn_time(WARM_RUNS, run->options->samples, run_once, &c, &timing, err));
     us = timing.samples.median;
     QN_TRY(qn_bench_add(bench, item, device, "us", QN_LESS, us, err));
     QN_TRY(
@@ -122,7 +114,7 @@ static qn_status bench_one(qn_ctx *ctx, int d, const qn_fft_shape *s,
     QN_TRY(qn_bench_add(bench, item, device, "first ms", QN_LESS, 2 * PAIRS * timing.first_us / 1e3,
                         err));
 out:
-    chain_free(&c);
+    qn_owned_free(&c.owned, 0);
     return st;
 }
 
@@ -167,21 +159,21 @@ out:
     return st;
 }
 
-static qn_status bench_device(qn_ctx *ctx, int d, const cases *c, const qn_bench_options *options,
-                              qn_bench *bench, qn_progress *progress, qn_err *err)
+static qn_status bench_device(const qn_bench_run *run, int d, void *user, qn_err *err)
 {
+    const cases *c = user;
     qn_status st = QN_OK;
 
     for (size_t i = 0; i < c->sides.n; i++)
         for (size_t k = 0; k < 2 * c->batches.n; k++) {
             const int side = (int)c->sides.list[i], batch = (int)c->batches.list[k / 2];
+            const qn_fft_shape shape = { side, side, batch, (int)(k % 2),
+                                         run->options->keeps_two_thirds ? side / 3 : 0 };
 
-            if (c->has[k % 2])
-                QN_TRY(bench_one(ctx, d,
-                                 &(qn_fft_shape){ side, side, batch, (int)(k % 2),
-                                                  options->keeps_two_thirds ? side / 3 : 0 },
-                                 options, bench, err));
-            qn_progress_add(progress, c->has[k % 2]);
+            if (!c->has[k % 2])
+                continue;
+            QN_TRY(bench_one(run, d, &shape, err));
+            qn_progress_add(run->progress, 1);
         }
 out:
     return st;
@@ -190,22 +182,13 @@ out:
 qn_status qn_bench_fft(const qn_bench_options *options, qn_bench *bench, qn_err *err)
 {
     cases c = { 0 };
-    qn_ctx *ctx = NULL;
-    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(parse(options, &c, err));
-    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
-    QN_TRY(qn_progress_new(&options->watch, "bench fft", "transforms",
-                           (int)(c.sides.n * c.batches.n) * (c.has[0] + c.has[1]) *
-                               qn_bench_devices(ctx),
-                           &progress, err));
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (qn_bench_has(ctx, d))
-            QN_TRY(bench_device(ctx, d, &c, options, bench, progress, err));
+    QN_TRY(qn_bench_each(options, bench, "transforms",
+                         (double)(c.sides.n * c.batches.n) * (c.has[0] + c.has[1]), bench_device,
+                         &c, err));
 out:
-    qn_progress_free(progress);
-    qn_ctx_close(ctx);
     qn_sizes_free(&c.sides);
     qn_sizes_free(&c.batches);
     return st;

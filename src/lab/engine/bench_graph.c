@@ -1,15 +1,10 @@
 /* bench_graph.c - what a stage costs beyond its work: chains of stages that do next to nothing,
  * each waiting for the one before.
  *
- * "direct" plans and submits every stage in each run; a rule for faults that never comes true
- * keeps the engine from recording. "replayed" is what a graph does from its second run on.
+ * "direct" plans and submits every stage in each run; a fault rule that never matches keeps the
+ * engine from recording. "replayed" is what a graph does from its second run on.
  */
 #include "lab/engine/bench_impl.h"
-
-#include "util/stats.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { ELEMS = 1024, WARM_RUNS = 4, PIPED_RUNS = 8 };
 
@@ -20,20 +15,12 @@ typedef struct chain {
     int device, n_stages;
     qn_graph *graph;
     qn_buf *side[2];
+    qn_owned owned; /* all of these */
 } chain;
 
-/* Medians, in microseconds. */
-typedef struct chain_times {
-    double first_us, run_us, piped_us, host_us;
-} chain_times;
-
-static void chain_free(chain *c)
-{
-    qn_graph_free(c->graph);
-    qn_buf_free(c->side[0]);
-    qn_buf_free(c->side[1]);
-    *c = (chain){ 0 };
-}
+/* Figures of one sample: a run with its wait, the host's share of it, and one of many runs in a
+ * row. */
+enum { RUN, HOST, PIPED, N_FIGURES };
 
 /* Stage s reads what stage s - 1 wrote. */
 static qn_status chain_make(qn_ctx *ctx, int device, int n_stages, chain *c, qn_err *err)
@@ -45,9 +32,9 @@ static qn_status chain_make(qn_ctx *ctx, int device, int n_stages, chain *c, qn_
     *c = (chain){ .ctx = ctx, .device = device, .n_stages = n_stages };
     if (!kernel)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no kernel map_add");
-    QN_TRY(qn_graph_new(ctx, "bench.chain", &c->graph, err));
-    QN_TRY(qn_buf_new(ctx, "bench.a", ELEMS * sizeof one, &c->side[0], err));
-    QN_TRY(qn_buf_new(ctx, "bench.b", ELEMS * sizeof one, &c->side[1], err));
+    QN_TRY(qn_owned_graph(&c->owned, ctx, "bench.chain", &c->graph, err));
+    QN_TRY(qn_owned_buf(&c->owned, ctx, "bench.a", ELEMS * sizeof one, &c->side[0], err));
+    QN_TRY(qn_owned_buf(&c->owned, ctx, "bench.b", ELEMS * sizeof one, &c->side[1], err));
     for (int s = 0; s < n_stages; s++) {
         const qn_arg args[] = { qn_arg_val(&one, sizeof one), qn_arg_buf(c->side[s & 1]),
                                 qn_arg_buf(c->side[~s & 1]) };
@@ -62,97 +49,86 @@ out:
 
 static qn_status run_chain(const chain *c, int n_runs, double *host_us, double *all_us, qn_err *err)
 {
-    const double host_start = qn_now_us(), start = qn_bench_now_us(c->ctx, c->device);
+    const double host_start = qn_now_us(), start = qn_time_now_us(c->ctx, c->device);
     qn_status st = QN_OK;
 
     for (int i = 0; i < n_runs; i++)
         QN_TRY(qn_graph_run(c->graph, err));
     *host_us = qn_now_us() - host_start;
     QN_TRY(qn_graph_wait(c->graph, err));
-    *all_us = qn_bench_now_us(c->ctx, c->device) - start;
+    *all_us = qn_time_now_us(c->ctx, c->device) - start;
 out:
     return st;
 }
 
-static qn_status measure(const chain *c, int samples, chain_times *out, qn_err *err)
+static qn_status sample(void *user, double *us, qn_err *err)
 {
-    double *times = calloc((size_t)samples * 3, sizeof *times);
-    double *run = times, *host = times + samples, *piped = times + 2 * samples, unused;
+    const chain *c = user;
+    double unused;
     qn_status st = QN_OK;
 
-    if (!times)
-        return qn_fail(err, QN_ERR_NOMEM, "bench graph: no memory for %d samples", samples);
-    QN_TRY(run_chain(c, 1, &unused, &out->first_us, err));
-    for (int i = 0; i < WARM_RUNS; i++)
-        QN_TRY(run_chain(c, 1, &unused, &unused, err));
-    for (int i = 0; i < samples; i++) {
-        QN_TRY(run_chain(c, 1, &host[i], &run[i], err));
-        QN_TRY(run_chain(c, PIPED_RUNS, &unused, &piped[i], err));
-        piped[i] /= PIPED_RUNS;
-    }
-    out->run_us = qn_stats_of(run, (size_t)samples).median;
-    out->host_us = qn_stats_of(host, (size_t)samples).median;
-    out->piped_us = qn_stats_of(piped, (size_t)samples).median;
+    QN_TRY(run_chain(c, 1, &us[HOST], &us[RUN], err));
+    QN_TRY(run_chain(c, PIPED_RUNS, &unused, &us[PIPED], err));
+    us[PIPED] /= PIPED_RUNS;
 out:
-    free(times);
     return st;
 }
 
-static qn_status add(qn_bench *bench, const chain *c, const char *how, const chain_times *t,
+static qn_status add(qn_bench *bench, const chain *c, const char *how, const qn_timing *t,
                      qn_err *err)
 {
     const char *device = qn_device_id(c->ctx, c->device);
-    const double n = c->n_stages;
+    const double n = c->n_stages, run = t[RUN].samples.median, host = t[HOST].samples.median;
+    const double piped = t[PIPED].samples.median;
     qn_status st = QN_OK;
     char item[48];
 
     snprintf(item, sizeof item, "%d stage%s %s", c->n_stages, c->n_stages == 1 ? "" : "s", how);
-    QN_TRY(qn_bench_add(bench, item, device, "us/stage", QN_LESS, t->run_us / n, err));
-    QN_TRY(qn_bench_add(bench, item, device, "us/stage piped", QN_LESS, t->piped_us / n, err));
-    QN_TRY(qn_bench_add(bench, item, device, "host us/stage", QN_LESS, t->host_us / n, err));
-    QN_TRY(qn_bench_add(bench, item, device, "us/run", QN_LESS, t->run_us, err));
-    QN_TRY(qn_bench_add(bench, item, device, "host us/run", QN_LESS, t->host_us, err));
-    QN_TRY(qn_bench_add(bench, item, device, "first us/run", QN_LESS, t->first_us, err));
+    QN_TRY(qn_bench_add(bench, item, device, "us/stage", QN_LESS, run / n, err));
+    QN_TRY(qn_bench_add(bench, item, device, "us/stage piped", QN_LESS, piped / n, err));
+    QN_TRY(qn_bench_add(bench, item, device, "host us/stage", QN_LESS, host / n, err));
+    QN_TRY(qn_bench_add(bench, item, device, "us/run", QN_LESS, run, err));
+    QN_TRY(qn_bench_add(bench, item, device, "host us/run", QN_LESS, host, err));
+    QN_TRY(qn_bench_add(bench, item, device, "first us/run", QN_LESS, t[RUN].first_us, err));
 out:
     return st;
 }
 
-static qn_status one_chain(qn_ctx *ctx, int device, int n_stages, const qn_bench_options *options,
-                           qn_bench *bench, qn_err *err)
+static qn_status one_chain(const qn_bench_run *run, int d, int n_stages, qn_err *err)
 {
     qn_status st = QN_OK;
-    chain_times times = { 0 };
+    qn_timing times[N_FIGURES];
     chain c;
 
-    QN_TRY(chain_make(ctx, device, n_stages, &c, err));
-    QN_TRY(measure(&c, options->samples, &times, err));
-    QN_TRY(
-        add(bench, &c, qn_graph_get_stats(c.graph).replays ? "replayed" : "direct", &times, err));
+    QN_TRY(chain_make(run->ctx, d, n_stages, &c, err));
+    QN_TRY(qn_time_figures(WARM_RUNS, run->options->samples, N_FIGURES, sample, &c, times, err));
+    QN_TRY(add(run->bench, &c, qn_graph_get_stats(c.graph).replays ? "replayed" : "direct", times,
+               err));
+    qn_progress_add(run->progress, 1);
 out:
-    chain_free(&c);
+    qn_owned_free(&c.owned, 0);
+    return st;
+}
+
+static qn_status bench_device(const qn_bench_run *run, int d, void *user, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    (void)user;
+    QN_TRY(one_chain(run, d, run->options->stages, err));
+    QN_TRY(one_chain(run, d, 1, err));
+out:
     return st;
 }
 
 qn_status qn_bench_graph(const qn_bench_options *options, qn_bench *bench, qn_err *err)
 {
-    qn_ctx *ctx[2] = { NULL, NULL };
-    const int lengths[] = { options->stages, 1 };
-    qn_progress *progress = NULL;
+    qn_bench_options direct = *options;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_bench_open(options, no_fault, bench, &ctx[0], err));
-    QN_TRY(qn_bench_open(options, NULL, bench, &ctx[1], err));
-    QN_TRY(qn_progress_new(&options->watch, "bench graph", "chains", 4 * qn_bench_devices(ctx[0]),
-                           &progress, err));
-    for (int d = 0; d < qn_device_count(ctx[0]); d++) {
-        for (int k = 0; qn_bench_has(ctx[0], d) && k < 4; k++) {
-            QN_TRY(one_chain(ctx[k & 1], d, lengths[k >> 1], options, bench, err));
-            qn_progress_add(progress, 1);
-        }
-    }
+    direct.engine.fault = no_fault;
+    QN_TRY(qn_bench_each(&direct, bench, "chains", 2, bench_device, NULL, err));
+    QN_TRY(qn_bench_each(options, bench, "chains", 2, bench_device, NULL, err));
 out:
-    qn_progress_free(progress);
-    qn_ctx_close(ctx[0]);
-    qn_ctx_close(ctx[1]);
     return st;
 }

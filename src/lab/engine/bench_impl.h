@@ -2,40 +2,28 @@
 #ifndef QN_LAB_ENGINE_BENCH_IMPL_H
 #define QN_LAB_ENGINE_BENCH_IMPL_H
 
+#include "lab/owned.h"
 #include "lab/timing.h"
 #include "lab/engine/bench.h"
 #include "engine/engine.h"
 #include "util/clock.h"
 
-/* Opens a context by `options`, with another fault rule when `fault` is not NULL. The first context
- * of a run also records machine and date in `bench`. */
-qn_status qn_bench_open(const qn_bench_options *options, const char *fault, qn_bench *bench,
-                        qn_ctx **out, qn_err *err);
+/* Where a verb measures. */
+typedef struct qn_bench_run {
+    const qn_bench_options *options;
+    qn_bench *bench;
+    qn_ctx *ctx;
+    qn_progress *progress;
+} qn_bench_run;
 
-/* How many devices the run measures. */
-static inline int qn_bench_devices(const qn_ctx *ctx)
-{
-    int n = 0;
+/* Opens a context, notes machine and date in `bench`, and calls `fn` for each device that the run
+ * measures; `n` is how many of `what` one device has, which `fn` adds to the progress. */
+qn_status qn_bench_each(const qn_bench_options *options, qn_bench *bench, const char *what,
+                        double n,
+                        qn_status (*fn)(const qn_bench_run *run, int d, void *user, qn_err *err),
+                        void *user, qn_err *err);
 
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        n += qn_device_is_candidate(ctx, d);
-    return n;
-}
-
-/* Does the run measure device number `d`? */
-static inline int qn_bench_has(const qn_ctx *ctx, int d)
-{
-    return qn_device_is_candidate(ctx, d);
-}
-
-/* The clock of a device: virtual on sim, else the monotonic clock. */
-static inline double qn_bench_now_us(const qn_ctx *ctx, int d)
-{
-    return qn_device_get(ctx, d)->kind == QN_KIND_SIM ? qn_ctx_now_us(ctx) : qn_now_us();
-}
-
-/* Part of `ops`: the gain by priority on every device of `ctx` but the CPU (bench_sweep.c). */
-qn_status qn_bench_sweep(const qn_ctx *ctx, const qn_bench_options *options, qn_bench *bench,
-                         qn_err *err);
+/* Part of `ops`, for qn_bench_each: the gain by priority on a device (bench_sweep.c). */
+qn_status qn_bench_sweep(const qn_bench_run *run, int d, void *user, qn_err *err);
 
 #endif

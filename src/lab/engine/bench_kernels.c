@@ -1,9 +1,9 @@
 /* bench_kernels.c - how long a kernel module takes to get ready: compiled, from the disk cache,
  * from memory.
  *
- * Every run starts with an empty cache folder. The caches that drivers keep behind our
- * back go there as well, so that "compiled" means it. Modules that are part of the program (the
- * CPU's) have nothing to measure.
+ * Every run starts with an empty cache folder. The caches of drivers go there as well, so that
+ * "compiled" is not a hit in one of them. Modules that are part of the program (the CPU's) have
+ * nothing to measure.
  */
 #include "lab/engine/bench_impl.h"
 
@@ -50,47 +50,29 @@ static int count_wanted(const char *list)
 
 /* All wanted modules on one device. In a fresh folder they are compiled, and then come from
  * memory; in a second context they come from the folder. */
-static qn_status time_device(qn_ctx *ctx, int device, const qn_bench_options *options,
-                             int is_second, qn_progress *progress, qn_bench *bench, qn_err *err)
+static qn_status time_device(const qn_bench_run *run, int d, void *user, qn_err *err)
 {
-    const char *id = qn_device_id(ctx, device);
+    const char *id = qn_device_id(run->ctx, d);
+    const int *is_second = user;
     qn_status st = QN_OK;
     double us;
 
     for (int m = 0; qn_builtin_modules[m]; m++) {
         const qn_kernel_module *module = qn_builtin_modules[m];
 
-        if (!is_wanted(options->modules, module->name))
+        if (!is_wanted(run->options->modules, module->name))
             continue;
-        QN_TRY(qn_compile_time(ctx, device, module, &us, err));
-        QN_TRY(qn_bench_add(bench, module->name, id, is_second ? "disk ms" : "compiled ms", QN_LESS,
-                            us / 1000, err));
-        if (!is_second) {
-            QN_TRY(qn_compile_time(ctx, device, module, &us, err));
-            QN_TRY(qn_bench_add(bench, module->name, id, "memory ms", QN_LESS, us / 1000, err));
+        QN_TRY(qn_compile_time(run->ctx, d, module, &us, err));
+        QN_TRY(qn_bench_add(run->bench, module->name, id, *is_second ? "disk ms" : "compiled ms",
+                            QN_LESS, us / 1000, err));
+        if (!*is_second) {
+            QN_TRY(qn_compile_time(run->ctx, d, module, &us, err));
+            QN_TRY(
+                qn_bench_add(run->bench, module->name, id, "memory ms", QN_LESS, us / 1000, err));
         }
-        qn_progress_add(progress, 1);
+        qn_progress_add(run->progress, 1);
     }
 out:
-    return st;
-}
-
-static qn_status time_context(const qn_bench_options *options, int is_second,
-                              qn_progress **progress, qn_bench *bench, qn_err *err)
-{
-    qn_ctx *ctx = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
-    if (!*progress)
-        QN_TRY(qn_progress_new(&options->watch, "bench kernels", "modules",
-                               2 * qn_bench_devices(ctx) * count_wanted(options->modules), progress,
-                               err));
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (qn_bench_has(ctx, d))
-            QN_TRY(time_device(ctx, d, options, is_second, *progress, bench, err));
-out:
-    qn_ctx_close(ctx);
     return st;
 }
 
@@ -99,7 +81,6 @@ qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *bench, qn_
     static const char *const driver_caches[] = { "POCL_CACHE_DIR", "CUDA_CACHE_PATH" };
     qn_bench_options with_folder = *options;
     qn_temp_dir folder = { 0 };
-    qn_progress *progress = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(check_list(options->modules, err));
@@ -107,10 +88,10 @@ qn_status qn_bench_kernels(const qn_bench_options *options, qn_bench *bench, qn_
     for (size_t i = 0; i < sizeof driver_caches / sizeof *driver_caches; i++)
         setenv(driver_caches[i], folder.path, 1);
     with_folder.engine.cache_dir = folder.path;
-    QN_TRY(time_context(&with_folder, 0, &progress, bench, err));
-    QN_TRY(time_context(&with_folder, 1, &progress, bench, err));
+    for (int is_second = 0; is_second < 2; is_second++)
+        QN_TRY(qn_bench_each(&with_folder, bench, "modules", count_wanted(options->modules),
+                             time_device, &is_second, err));
 out:
-    qn_progress_free(progress);
     qn_temp_dir_remove(&folder);
     return st;
 }

@@ -1,11 +1,10 @@
 /* bench_ops.c - the rate of every op with its data in place.
  *
- * Bytes are those an op cannot do without: each operand read and each result written once.
+ * Bytes are those that an op must move: each operand read and each result written once.
  */
 #include "lab/engine/bench_impl.h"
 
-#include "lab/engine/triad.h"
-#include "lab/scan/sizes.h"
+#include "lab/scan/scan.h"
 #include "lab/scan/work.h"
 
 #include <math.h>
@@ -21,7 +20,7 @@ typedef struct op_rate {
     double flops;  /* per n, per n^3 for matmul */
     double hashes; /* per n */
     int is_cubic;
-    qn_i64 host_n, device_n, slow_n; /* default sizes: CPU, GPU, devices that only look like one */
+    qn_i64 host_n, device_n, slow_n; /* default sizes: CPU, GPU, slower devices */
 } op_rate;
 
 #define MI ((qn_i64)1 << 20)
@@ -37,7 +36,7 @@ static const op_rate rates[] = {
     { "sha256", 0, 0, 1, 0, MI, 16 * MI, MI / 64 },
     { "keccak256", 0, 0, 1, 0, MI, 16 * MI, MI / 64 },
     { "merkle", 0, 0, 1, 0, MI, MI, MI / 64 },
-    { NULL, 0, 0, 0, 0, MI, MI, MI / 64 }, /* an op that came later */
+    { NULL, 0, 0, 0, 0, MI, MI, MI / 64 }, /* any other op */
 };
 
 static const op_rate *rate_of(const char *op)
@@ -50,37 +49,6 @@ static const op_rate *rate_of(const char *op)
 }
 
 /* One op at one size on one device. */
-
-typedef struct {
-    qn_work *work;
-    int n_left; /* runs to warm up */
-    int repeats;
-} sampler;
-
-static qn_status run_work(void *user, double *us, qn_err *err)
-{
-    sampler *s = user;
-    const int is_warming = s->n_left > 0;
-    const qn_status st = qn_work_run(s->work, is_warming ? 1 : s->repeats, us, err);
-
-    if (is_warming && st == QN_OK) {
-        s->n_left--;
-        s->repeats = qn_work_repeats(s->work, *us);
-    }
-    return st;
-}
-
-static qn_status time_work(qn_work *work, int samples, double *out, qn_err *err)
-{
-    sampler s = { .work = work, .n_left = WARM_RUNS };
-    qn_timing timing;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_time(WARM_RUNS - 1, samples, run_work, &s, &timing, err));
-    *out = timing.samples.median;
-out:
-    return st;
-}
 
 static qn_status add_rates(qn_bench *bench, const char *item, const char *device,
                            const op_rate *rate, qn_i64 size, double us, qn_err *err)
@@ -100,6 +68,69 @@ out:
     return st;
 }
 
+/* The triad is the yardstick for everything bound by memory: a loop without kernels, graphs or
+ * pools, over three arrays as large as those of the op it is compared with. Pages are first
+ * touched by the thread that uses them. */
+
+enum { PAGE = 4096, WARM_TRIADS = 2 };
+
+static void fill(float *a, float *b, float *c, qn_i64 n, int threads)
+{
+#pragma omp parallel for simd schedule(static) num_threads(threads)
+    for (qn_i64 i = 0; i < n; i++) {
+        a[i] = 0.0f;
+        b[i] = 1.0f;
+        c[i] = 2.0f;
+    }
+}
+
+static void triad(float *restrict a, const float *restrict b, const float *restrict c, float s,
+                  qn_i64 n, int threads)
+{
+#pragma omp parallel for simd schedule(static) num_threads(threads)
+    for (qn_i64 i = 0; i < n; i++)
+        a[i] = b[i] + s * c[i];
+}
+
+typedef struct {
+    void *arrays[3];
+    qn_i64 n;
+    int threads;
+} triad_work;
+
+static qn_status run_triad(void *user, double *us, qn_err *err)
+{
+    const triad_work *w = user;
+    const double start = qn_now_us();
+
+    (void)err;
+    triad(w->arrays[0], w->arrays[1], w->arrays[2], 0.5f, w->n, w->threads);
+    *us = qn_now_us() - start;
+    return QN_OK;
+}
+
+/* Median time of a[i] = b[i] + s * c[i] over `n` floats each, on `threads` threads. */
+static qn_status time_triad(qn_i64 n, int threads, int samples, double *us, qn_err *err)
+{
+    const size_t bytes = (size_t)n * sizeof(float);
+    triad_work w = { .n = n, .threads = threads };
+    qn_timing timing;
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < 3; i++)
+        if (posix_memalign(&w.arrays[i], PAGE, bytes)) {
+            w.arrays[i] = NULL;
+            QN_FAIL(err, QN_ERR_NOMEM, "triad: no memory for 3 arrays of %zu bytes", bytes);
+        }
+    fill(w.arrays[0], w.arrays[1], w.arrays[2], n, threads);
+    QN_TRY(qn_time(WARM_TRIADS - 1, samples, run_triad, &w, &timing, err));
+    *us = timing.samples.median;
+out:
+    for (int i = 0; i < 3; i++)
+        free(w.arrays[i]);
+    return st;
+}
+
 /* vadd and saxpy do what the triad does, so their share of it is what the engine costs. */
 static qn_status add_triad(qn_ctx *ctx, const char *op, const char *item, qn_i64 n, int samples,
                            double us, qn_bench *bench, qn_err *err)
@@ -114,8 +145,7 @@ static qn_status add_triad(qn_ctx *ctx, const char *op, const char *item, qn_i64
     snprintf(name, sizeof name, "triad %lld", (long long)n);
     triad_us = qn_bench_value(bench, name, device, "us");
     if (isnan(triad_us)) {
-        QN_TRY(
-            qn_triad_us(n, (int)qn_device_get(ctx, QN_CPU_SLOT)->units, samples, &triad_us, err));
+        QN_TRY(time_triad(n, (int)qn_device_get(ctx, QN_CPU_SLOT)->units, samples, &triad_us, err));
         QN_TRY(add_rates(bench, name, device, rate_of("vadd"), n, triad_us, err));
     }
     QN_TRY(qn_bench_add(bench, item, device, "of triad", QN_MORE, triad_us / us, err));
@@ -123,17 +153,21 @@ out:
     return st;
 }
 
-static qn_status bench_one(qn_ctx *ctx, int d, const char *op, qn_i64 n,
-                           const qn_bench_options *options, qn_bench *bench, qn_err *err)
+static qn_status bench_one(const qn_bench_run *run, int d, const char *op, qn_i64 n, qn_err *err)
 {
+    const qn_bench_options *options = run->options;
+    qn_bench *bench = run->bench;
+    qn_ctx *ctx = run->ctx;
     qn_work work = { 0 };
+    qn_work_times times;
     qn_status st = QN_OK;
     char item[48];
-    double us = 0;
 
     snprintf(item, sizeof item, "%.20s %lld", op, (long long)n);
     QN_TRY(qn_work_open(ctx, d, op, n, options->seed, 0, &work, err));
-    QN_TRY(time_work(&work, options->samples, &us, err));
+    QN_TRY(qn_work_time(&work, WARM_RUNS - 1, options->samples, NULL, &times, err));
+    const double us = times.timing.samples.median;
+
     QN_TRY(add_rates(bench, item, qn_device_id(ctx, d), rate_of(op), n, us, err));
     qn_work_close(&work); /* the triad needs the memory */
     qn_ctx_trim(ctx, QN_TRIM_HOST);
@@ -146,8 +180,8 @@ out:
 
 /* Which sizes. */
 
-/* Halved until it takes no more than a quarter of the memory; 40 bytes per element are more than
- * any op needs but hashes, which need 100. */
+/* Halved until the arrays take at most a quarter of the memory. 40 bytes per element are enough
+ * for every op except hashes, which need 100. */
 static qn_i64 default_size(const qn_ctx *ctx, int d, const op_rate *rate)
 {
     const qn_device_info *info = qn_device_get(ctx, d), *host = qn_device_get(ctx, QN_CPU_SLOT);
@@ -162,28 +196,38 @@ static qn_i64 default_size(const qn_ctx *ctx, int d, const op_rate *rate)
     return n;
 }
 
-static qn_status bench_sizes(qn_ctx *ctx, int d, const char *op, const qn_bench_options *options,
-                             qn_bench *bench, qn_err *err)
+static qn_status bench_sizes(const qn_bench_run *run, int d, const char *op, qn_err *err)
 {
     qn_sizes sizes = { 0 };
     qn_status st = QN_OK;
 
-    if (options->sizes)
-        QN_TRY(qn_sizes_parse(options->sizes, &sizes, err));
+    if (run->options->sizes)
+        QN_TRY(qn_sizes_parse(run->options->sizes, &sizes, err));
     else
-        QN_TRY(qn_sizes_add(&sizes, default_size(ctx, d, rate_of(op)), err));
+        QN_TRY(qn_sizes_add(&sizes, default_size(run->ctx, d, rate_of(op)), err));
     for (size_t i = 0; i < sizes.n; i++)
-        QN_TRY(bench_one(ctx, d, op, sizes.list[i], options, bench, err));
+        QN_TRY(bench_one(run, d, op, sizes.list[i], err));
 out:
     qn_sizes_free(&sizes);
+    return st;
+}
+
+static qn_status bench_device(const qn_bench_run *run, int d, void *user, qn_err *err)
+{
+    qn_status st = QN_OK;
+    char op[48];
+
+    for (int i = 0; qn_list_item(user, i, op, sizeof op); i++) {
+        QN_TRY(bench_sizes(run, d, op, err));
+        qn_progress_add(run->progress, 1);
+    }
+out:
     return st;
 }
 
 qn_status qn_bench_ops(const qn_bench_options *options, qn_bench *bench, qn_err *err)
 {
     const char *ops = qn_op_list_of(options->ops ? options->ops : "all");
-    qn_ctx *ctx = NULL;
-    qn_progress *progress = NULL;
     qn_status st = QN_OK;
     int n_ops = 0;
     char op[48];
@@ -191,19 +235,9 @@ qn_status qn_bench_ops(const qn_bench_options *options, qn_bench *bench, qn_err 
     QN_TRY(qn_op_list_check(ops, err));
     while (qn_list_item(ops, n_ops, op, sizeof op))
         n_ops++;
-    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
-    QN_TRY(qn_progress_new(&options->watch, "bench ops", "ops", n_ops * qn_bench_devices(ctx),
-                           &progress, err));
-    for (int d = 0; d < qn_device_count(ctx); d++) {
-        for (int i = 0; qn_bench_has(ctx, d) && qn_list_item(ops, i, op, sizeof op); i++) {
-            QN_TRY(bench_sizes(ctx, d, op, options, bench, err));
-            qn_progress_add(progress, 1);
-        }
-    }
+    QN_TRY(qn_bench_each(options, bench, "ops", n_ops, bench_device, (void *)ops, err));
     if (options->sweeps_priority)
-        QN_TRY(qn_bench_sweep(ctx, options, bench, err));
+        QN_TRY(qn_bench_each(options, bench, "devices", 1, qn_bench_sweep, NULL, err));
 out:
-    qn_progress_free(progress);
-    qn_ctx_close(ctx);
     return st;
 }

@@ -82,28 +82,27 @@ out:
     return st;
 }
 
-qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *bench, qn_err *err)
+/* The host's pool comes before that of the first device. */
+static qn_status bench_device(const qn_bench_run *run, int d, void *user, qn_err *err)
 {
-    qn_ctx *ctx = NULL;
-    qn_progress *progress = NULL;
+    int *n_done = user;
+    qn_ctx *ctx = run->ctx;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_bench_open(options, NULL, bench, &ctx, err));
-    QN_TRY(qn_progress_new(&options->watch, "bench pool", "pools", 1 + qn_bench_devices(ctx),
-                           &progress, err));
-    QN_TRY(one_pool(qn_ctx_host_pool(ctx), qn_ctx_host_is_pinned(ctx) ? "host, pinned" : "host", 1,
-                    options->samples, bench, err));
-    qn_progress_add(progress, 1);
-    for (int d = 0; d < qn_device_count(ctx); d++) {
-        if (!qn_bench_has(ctx, d))
-            continue;
-        if (qn_device_pool(ctx, d))
-            QN_TRY(one_pool(qn_device_pool(ctx, d), qn_device_id(ctx, d), 0, options->samples,
-                            bench, err));
-        qn_progress_add(progress, 1);
-    }
+    if (!(*n_done)++)
+        QN_TRY(one_pool(qn_ctx_host_pool(ctx), qn_ctx_host_is_pinned(ctx) ? "host, pinned" : "host",
+                        1, run->options->samples, run->bench, err));
+    if (qn_device_pool(ctx, d))
+        QN_TRY(one_pool(qn_device_pool(ctx, d), qn_device_id(ctx, d), 0, run->options->samples,
+                        run->bench, err));
+    qn_progress_add(run->progress, 1);
 out:
-    qn_progress_free(progress);
-    qn_ctx_close(ctx);
     return st;
+}
+
+qn_status qn_bench_pool(const qn_bench_options *options, qn_bench *bench, qn_err *err)
+{
+    int n_done = 0;
+
+    return qn_bench_each(options, bench, "pools", 1, bench_device, &n_done, err);
 }

@@ -1,16 +1,13 @@
-/* bench_sweep.c - what it gains to let ops of priority 1, 2, 3 leave the CPU.
+/* bench_sweep.c - the speed-up from letting ops of priority 1, 2, 3 leave the CPU.
  *
- * The work is one chain over stages of all three priorities, the way programs mix them. A stage
- * that stays on the CPU costs two copies besides, so the gain does not grow evenly: it shows where
- * bringing more ops to the device stops paying.
+ * The work is one chain of stages of all three priorities, as programs mix them. A stage that
+ * stays on the CPU costs two more copies, so the gain does not grow evenly: it shows from which
+ * priority on it no longer pays to move ops to the device.
  */
 #include "lab/engine/bench_impl.h"
 
 #include "kernel/scan.gen.h"
 #include "kernel/vector.gen.h"
-#include "util/stats.h"
-
-#include <stdlib.h>
 
 enum { N_BUFS = 8, WARM_RUNS = 4 };
 
@@ -18,15 +15,8 @@ typedef struct mix {
     qn_ctx *ctx;
     qn_graph *graph;
     qn_buf *bufs[N_BUFS];
+    qn_owned owned; /* all of these */
 } mix;
-
-static void mix_free(mix *m)
-{
-    qn_graph_free(m->graph);
-    for (int i = 0; i < N_BUFS; i++)
-        qn_buf_free(m->bufs[i]);
-    *m = (mix){ 0 };
-}
 
 /* Priorities 1, 2, 1, 2, then the three stages of a prefix sum: 3. The result goes to the host. */
 static qn_status mix_make(qn_ctx *ctx, qn_i64 n, mix *m, qn_err *err)
@@ -40,9 +30,9 @@ static qn_status mix_make(qn_ctx *ctx, qn_i64 n, mix *m, qn_err *err)
     qn_status st = QN_OK;
 
     *m = (mix){ .ctx = ctx };
-    QN_TRY(qn_graph_new(ctx, "bench.mix", &m->graph, err));
+    QN_TRY(qn_owned_graph(&m->owned, ctx, "bench.mix", &m->graph, err));
     for (int i = 0; i < N_BUFS; i++)
-        QN_TRY(qn_buf_new(ctx, "bench.mix", sizes[i], &b[i], err));
+        QN_TRY(qn_owned_buf(&m->owned, ctx, "bench.mix", sizes[i], &b[i], err));
     QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[0], b[1], b[2], err));
     QN_TRY(stage_map_mul(m->graph, "map_mul", qn_range_1d(n), 0.5f, b[2], b[3], err));
     QN_TRY(stage_vadd(m->graph, "vadd", qn_range_1d(n), b[3], b[0], b[4], err));
@@ -56,31 +46,16 @@ out:
     return st;
 }
 
-static qn_status run_once(const mix *m, int d, double *us, qn_err *err)
+static qn_status run_once(void *user, double *us, qn_err *err)
 {
-    const double start = qn_bench_now_us(m->ctx, d);
+    const mix *m = user;
+    const int last = qn_device_count(m->ctx) - 1;
+    const double start = qn_time_now_us(m->ctx, last);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_run(m->graph, err));
-    QN_TRY(qn_graph_wait(m->graph, err));
-    *us = qn_bench_now_us(m->ctx, d) - start;
+    QN_TRY(qn_run_graph(m->graph, err));
+    *us = qn_time_now_us(m->ctx, last) - start;
 out:
-    return st;
-}
-
-static qn_status time_mix(qn_ctx *ctx, int d, qn_i64 n, double *times, int samples, qn_err *err)
-{
-    mix m = { 0 };
-    qn_status st = QN_OK;
-    double unused;
-
-    QN_TRY(mix_make(ctx, n, &m, err));
-    for (int i = 0; i < WARM_RUNS; i++)
-        QN_TRY(run_once(&m, d, &unused, err));
-    for (int i = 0; i < samples; i++)
-        QN_TRY(run_once(&m, d, &times[i], err));
-out:
-    mix_free(&m);
     return st;
 }
 
@@ -88,21 +63,21 @@ out:
 static qn_status time_level(const qn_bench_options *options, const char *device, int level,
                             qn_i64 n, double *us, qn_err *err)
 {
-    double *times = calloc((size_t)options->samples, sizeof *times);
     qn_options engine = options->engine;
     qn_ctx *ctx = NULL;
+    mix m = { 0 };
+    qn_timing timing;
     qn_status st = QN_OK;
 
-    if (!times)
-        return qn_fail(err, QN_ERR_NOMEM, "sweep: no memory for %d samples", options->samples);
     engine.backend = level ? device : "cpu";
     engine.op_priority = level;
     QN_TRY(qn_ctx_open(&engine, &ctx, err));
-    QN_TRY(time_mix(ctx, qn_device_count(ctx) - 1, n, times, options->samples, err));
-    *us = qn_stats_of(times, (size_t)options->samples).median;
+    QN_TRY(mix_make(ctx, n, &m, err));
+    QN_TRY(qn_time(WARM_RUNS - 1, options->samples, run_once, &m, &timing, err));
+    *us = timing.samples.median;
 out:
+    qn_owned_free(&m.owned, 0);
     qn_ctx_close(ctx);
-    free(times);
     return st;
 }
 
@@ -124,22 +99,20 @@ out:
     return st;
 }
 
-qn_status qn_bench_sweep(const qn_ctx *ctx, const qn_bench_options *options, qn_bench *bench,
-                         qn_err *err)
+qn_status qn_bench_sweep(const qn_bench_run *run, int d, void *user, qn_err *err)
 {
-    const qn_i64 small = (qn_i64)1 << 18, large = (qn_i64)1 << 24;
+    const qn_device_kind kind = qn_device_get(run->ctx, d)->kind;
+    const int is_large = kind == QN_KIND_DISCRETE || kind == QN_KIND_INTEGRATED;
+    const qn_i64 n = (qn_i64)1 << (is_large ? 24 : 18);
+    double cpu_us;
     qn_status st = QN_OK;
 
-    for (int d = 1; d < qn_device_count(ctx); d++) {
-        const qn_device_kind kind = qn_device_get(ctx, d)->kind;
-        const qn_i64 n = kind == QN_KIND_DISCRETE || kind == QN_KIND_INTEGRATED ? large : small;
-        double cpu_us;
-
-        if (!qn_bench_has(ctx, d))
-            continue;
-        QN_TRY(time_level(options, NULL, 0, n, &cpu_us, err));
-        QN_TRY(sweep_device(options, qn_device_id(ctx, d), n, cpu_us, bench, err));
-    }
+    (void)user;
+    if (d == QN_CPU_SLOT)
+        goto out;
+    QN_TRY(time_level(run->options, NULL, 0, n, &cpu_us, err));
+    QN_TRY(sweep_device(run->options, qn_device_id(run->ctx, d), n, cpu_us, run->bench, err));
 out:
+    qn_progress_add(run->progress, 1);
     return st;
 }

@@ -1,5 +1,5 @@
 /* make_files.c - made programs and grids as the files that users have. */
-#include "lab/made/make_files.h"
+#include "lab/made/make.h"
 
 #include "util/file.h"
 #include "util/hash.h"

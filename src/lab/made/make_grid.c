@@ -21,7 +21,7 @@ static void set_cell(painter *p, int i, int j, int colour)
         p->cells[i * p->grid->cols + j] = (unsigned char)colour;
 }
 
-/* Most are of middle size, some tiny, some as large as they may be. */
+/* Most are of medium size, some tiny, some as large as allowed. */
 static int draw_side(painter *p)
 {
     const int kind = below(p, 100);
@@ -58,7 +58,7 @@ static void add_line(painter *p)
         set_cell(p, is_row ? at : k, is_row ? k : at, colour);
 }
 
-/* A walk of a few steps: shapes that are no rectangles. */
+/* A random walk of a few steps, for shapes other than rectangles. */
 static void add_shape(painter *p)
 {
     int i = below(p, p->grid->rows);

@@ -36,7 +36,7 @@ static int is_function(qn_arc_type type)
     return type >= QN_ARC_T_OBJ_INT;
 }
 
-/* The variable of this type that is `back` such variables back from the last one; 0: none. */
+/* The last variable of this type, or the one `back` of its type before it; 0: none. */
 static int variable_back(const qn_arc_maker *maker, qn_arc_type type, int back)
 {
     for (int v = maker->n_variables; v > 0; v--) {
@@ -63,7 +63,7 @@ static int is_at_hand(const qn_arc_maker *maker, qn_arc_type type)
            (qn_arc_words_of(type, &n_words) && n_words) || variable_back(maker, type, 0);
 }
 
-/* How often a word is taken where there is a variable too, in percent. */
+/* How often, in percent, a word is chosen although there is a variable. */
 static int share_of_words(qn_arc_type type)
 {
     if (is_function(type))
@@ -109,7 +109,7 @@ static int can_call(qn_arc_maker *maker, const qn_arc_signature *s)
         if (!is_at_hand(maker, s->args[i]))
             return 0;
     }
-    /* What may fail is drawn less often, or hardly a program would come to its end. */
+    /* Calls that may fail are drawn less often; otherwise hardly any program would finish. */
     return !(s->flags & QN_ARC_SIG_FAILS) || qn_arc_maker_chance(maker, 20);
 }
 
@@ -120,7 +120,7 @@ static void draw_call(qn_arc_maker *maker, qn_arc_type result, qn_arc_call *call
     const qn_arc_signature *s;
     int i = 0;
 
-    /* Ends: rot90 of the input can always be called. */
+    /* This loop ends: rot90 of the input can always be called. */
     do
         s = &all[qn_arc_maker_below(maker, (int)n)];
     while ((result && s->result != result) || !can_call(maker, s));
@@ -133,7 +133,7 @@ static void draw_call(qn_arc_maker *maker, qn_arc_type result, qn_arc_call *call
         call->args[call->n_args++] = draw_operand(maker, s->args[i]);
 }
 
-/* Whether something goes in that is not known beforehand. */
+/* Whether the result depends on the input. */
 static int has_input(const qn_arc_call *call)
 {
     if (!call->function.word)

@@ -1,9 +1,9 @@
 /* signatures.c - the table of calls that random programs are made of.
  *
- * A row may stand twice: what real programs call often is drawn more often. Functions are passed by
- * name, made by statements, and called through variables.
+ * A row may occur twice: calls that are common in real programs are drawn more often. Functions
+ * are passed by name, made by statements, and called through variables.
  */
-#include "lab/made/signatures.h"
+#include "lab/made/maker.h"
 
 #define T(name) QN_ARC_T_##name
 #define GROWS   QN_ARC_SIG_GROWS

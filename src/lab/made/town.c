@@ -19,7 +19,7 @@ static float dice(int what, qn_i64 a, qn_i64 b)
     return 0.5f * (1 + qn_random_float((uint64_t)(SEED + what), (uint64_t)(a * 100003 + b)));
 }
 
-/* How high the roof at a pixel is over the ground, in parts of the relief; 0 on the ground. */
+/* Height of the roof at a pixel above the ground, as a share of the relief; 0: no roof. */
 static float roof_at(qn_i64 row, qn_i64 col)
 {
     const qn_i64 r = row % PERIOD, c = col % PERIOD;
@@ -30,7 +30,7 @@ static float roof_at(qn_i64 row, qn_i64 col)
     if (r >= from && r < to && c >= from && c < to)
         return 0; /* the court */
     if (row / PERIOD == 0 && col / PERIOD == 0)
-        return 1; /* the tower that the relief is measured to */
+        return 1; /* the tower, which is as high as the relief */
     /* Four houses a block, most of them low. */
     const float height = dice(0, row / (PERIOD / 2), col / (PERIOD / 2));
 

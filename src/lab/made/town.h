@@ -17,8 +17,8 @@ qn_status qn_town_make(const qn_made_town *made, qn_sw_surface *out, qn_err *err
 /* Writes dsm.npy and, where there are trees, cdsm.npy; makes the folder where it is missing. */
 qn_status qn_town_save(const qn_sw_surface *town, const char *folder, qn_err *err);
 
-/* Repeats every layer `down` times `across` times, each copy the mirror image of its neighbours, so
- * that no cliffs arise between them. */
+/* Repeats every layer `down` times `across` times, each copy the mirror image of its neighbours,
+ * so that there are no cliffs between them. */
 qn_status qn_town_mirror(qn_sw_surface *surface, int down, int across, qn_err *err);
 
 #endif

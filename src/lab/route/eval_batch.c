@@ -1,14 +1,15 @@
 /* eval_batch.c - the same batch under every policy, alternating.
  *
- * The location of arrays in memory changes the time of a short run by a tenth or more for as long as
- * they live, so all policies use the same arrays. The CPU takes part twice: the difference of the two
- * is the resolution of this measurement.
+ * The location of arrays in memory changes the time of a short run by a tenth or more for as
+ * long as they exist, so all policies use the same arrays. The CPU takes part twice: the
+ * difference of the two is the resolution of this measurement.
  */
-#include "lab/route/route_eval.h"
+#include "lab/route/route.h"
 
-#include "engine/engine.h"
+#include "lab/owned.h"
 #include "util/clock.h"
 #include "util/hash.h"
+#include "util/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,67 @@
 
 /* The router needs some runs to decide; these may take PATIENCE times as long. */
 enum { LEAST_WARM_UP = 64, LEAST_ROUNDS = 20, PATIENCE = 5 };
-enum { TURN_US = 100, TURN_MOST = 64, PERIOD = 1 << 16 };
+enum { SLICE_US = 100, MOST_RUNS = 64, PERIOD = 1 << 16 };
+
+/* Estimates: trimmed means of paired differences, with what is known of their error. */
+
+static const double trimmed_share = 0.2; /* on either side */
+
+/* The error is that of the winsorised values, scaled up because the values at the ends replace
+ * those that were left out. */
+qn_estimate qn_trimmed_mean(double *values, size_t n)
+{
+    const size_t cut = (size_t)(trimmed_share * (double)n), kept = n - 2 * cut;
+    double sum = 0, winsorised = 0, square = 0;
+
+    if (!n)
+        return (qn_estimate){ NAN, NAN };
+    qn_stats_of(values, n); /* sorts */
+    for (size_t i = cut; i < n - cut; i++)
+        sum += values[i];
+    if (n < 2)
+        return (qn_estimate){ sum, NAN };
+    winsorised = (sum + (double)cut * (values[cut] + values[n - cut - 1])) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = i < cut ? cut : i >= n - cut ? n - cut - 1 : i;
+
+        square += (values[at] - winsorised) * (values[at] - winsorised);
+    }
+    return (qn_estimate){ sum / (double)kept, sqrt(square / (double)(n - 1)) /
+                                                  ((double)kept / (double)n * sqrt((double)n)) };
+}
+
+static qn_estimate full_mean(double *values, size_t n)
+{
+    const qn_stats stats = qn_stats_of(values, n);
+
+    return (qn_estimate){ stats.mean, n < 2 ? fabs(stats.mean) : stats.stddev / sqrt((double)n) };
+}
+
+qn_estimate qn_paired_difference(const double *way_us, const double *other_us,
+                                 const uint8_t *is_special, size_t n, double *scratch)
+{
+    qn_estimate sum = { 0, 0 };
+    double variance = 0;
+
+    for (int special = 0; special < 2; special++) {
+        qn_estimate part;
+        size_t n_part = 0;
+        double share;
+
+        for (size_t i = 0; i < n; i++)
+            if ((is_special && is_special[i]) == special)
+                scratch[n_part++] = way_us[i] - other_us[i];
+        if (!n_part)
+            continue;
+        part = special ? full_mean(scratch, n_part) : qn_trimmed_mean(scratch, n_part);
+        share = (double)n_part / (double)n;
+        sum.us += share * part.us;
+        variance += share * part.se_us * share * part.se_us;
+    }
+    sum.se_us = sqrt(variance);
+    return n ? sum : (qn_estimate){ NAN, NAN };
+}
 
 /* Arrays. */
 
@@ -27,45 +88,40 @@ typedef struct {
     int n_tasks;
 } arrays;
 
-static void arrays_free(arrays *a)
-{
-    for (int i = 0; a->bufs && i < a->n_tasks * N_ARRAYS; i++)
-        qn_buf_free(a->bufs[i]);
-    free(a->bufs);
-    *a = (arrays){ 0 };
-}
-
 static qn_buf *array_of(const arrays *a, int task, int which)
 {
     return a->bufs[task * N_ARRAYS + which];
 }
 
+static void drop_buf(void *buf)
+{
+    qn_buf_free(buf);
+}
+
 /* Arrays of their own, or in the memory of `shared`. */
-static qn_status arrays_new(qn_ctx *ctx, const qn_batch_plan *plan, const arrays *shared,
-                            arrays *out, qn_err *err)
+static qn_status arrays_new(qn_owned *owned, qn_ctx *ctx, const qn_batch_plan *plan,
+                            const arrays *shared, arrays *a, qn_err *err)
 {
     static const char *const names[N_ARRAYS] = { "x", "y", "sum" };
-    arrays a = { .n_tasks = plan->n_tasks };
+    const int n = plan->n_tasks * N_ARRAYS;
     qn_status st = QN_OK;
 
-    if (!(a.bufs = calloc((size_t)a.n_tasks, N_ARRAYS * sizeof(qn_buf *))))
-        return qn_fail(err, QN_ERR_NOMEM, "batch of %d tasks: out of host memory", a.n_tasks);
-    for (int i = 0; i < a.n_tasks * N_ARRAYS; i++) {
+    a->n_tasks = plan->n_tasks;
+    QN_TRY(qn_owned_memory(owned, (size_t)n * sizeof *a->bufs, &a->bufs, err));
+    for (int i = 0; i < n; i++) {
         const size_t bytes = (size_t)plan->sizes[i / N_ARRAYS] * sizeof(float);
         const char *name = names[i % N_ARRAYS];
         void *host;
 
         if (!shared) {
-            QN_TRY(qn_buf_new(ctx, name, bytes, &a.bufs[i], err));
+            QN_TRY(qn_owned_buf(owned, ctx, name, bytes, &a->bufs[i], err));
             continue;
         }
         QN_TRY(qn_buf_host(shared->bufs[i], QN_HOST_READ, &host, err));
-        QN_TRY(qn_buf_wrap(ctx, name, host, bytes, &a.bufs[i], err));
+        QN_TRY(qn_buf_wrap(ctx, name, host, bytes, &a->bufs[i], err));
+        QN_TRY(qn_owned_add(owned, a->bufs[i], drop_buf, err));
     }
-    *out = a;
-    return QN_OK;
 out:
-    arrays_free(&a);
     return st;
 }
 
@@ -125,6 +181,7 @@ typedef struct {
     arrays shared;
     way list[MOST_WAYS]; /* the common ones, then the devices other than the CPU */
     int n, n_rounds;
+    qn_owned owned; /* all arrays and graphs */
 } contest;
 
 static qn_status add_task(const way *w, int t, qn_i64 n, const char *device, qn_err *err)
@@ -151,12 +208,10 @@ static qn_status add_way(qn_ctx *ctx, contest *c, const qn_batch_plan *plan, int
 
     w->mode = mode;
     w->device = device;
-    w->us = calloc((size_t)plan->n_rounds + 1, sizeof *w->us);
-    w->is_special = calloc((size_t)plan->n_rounds + 1, 1);
-    if (!w->us || !w->is_special)
-        return qn_fail(err, QN_ERR_NOMEM, "%d rounds: out of host memory", plan->n_rounds);
-    QN_TRY(arrays_new(ctx, plan, &c->shared, &w->arrays, err));
-    QN_TRY(qn_graph_new(ctx, "eval", &w->graph, err));
+    QN_TRY(qn_owned_memory(&c->owned, ((size_t)plan->n_rounds + 1) * sizeof *w->us, &w->us, err));
+    QN_TRY(qn_owned_memory(&c->owned, (size_t)plan->n_rounds + 1, &w->is_special, err));
+    QN_TRY(arrays_new(&c->owned, ctx, plan, &c->shared, &w->arrays, err));
+    QN_TRY(qn_owned_graph(&c->owned, ctx, "eval", &w->graph, err));
     for (int t = 0; t < plan->n_tasks; t++)
         QN_TRY(add_task(w, t, plan->sizes[t], device >= 0 ? qn_device_id(ctx, device) : NULL, err));
 out:
@@ -167,7 +222,7 @@ static qn_status contest_open(qn_ctx *ctx, const qn_batch_plan *plan, contest *c
 {
     qn_status st = QN_OK;
 
-    QN_TRY(arrays_new(ctx, plan, NULL, &c->shared, err));
+    QN_TRY(arrays_new(&c->owned, ctx, plan, NULL, &c->shared, err));
     QN_TRY(fill_inputs(&c->shared, plan->seed, err));
     QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_AUTO, err));
     QN_TRY(add_way(ctx, c, plan, -1, QN_ROUTE_STATIC, err));
@@ -178,17 +233,6 @@ static qn_status contest_open(qn_ctx *ctx, const qn_batch_plan *plan, contest *c
             QN_TRY(add_way(ctx, c, plan, d, QN_ROUTE_AUTO, err));
 out:
     return st;
-}
-
-static void contest_close(contest *c)
-{
-    for (int i = 0; i < c->n; i++) {
-        qn_graph_free(c->list[i].graph);
-        arrays_free(&c->list[i].arrays);
-        free(c->list[i].us);
-        free(c->list[i].is_special);
-    }
-    arrays_free(&c->shared);
 }
 
 /* Slices. */
@@ -209,15 +253,15 @@ out:
 
 /* A slice contains many short runs, and the first does not count: a program with one policy finds
  * its own data in the caches. */
-static qn_status take_turn(qn_ctx *ctx, const way *w, double *us, qn_err *err)
+static qn_status time_slice(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
     double total = 0;
     qn_status st = time_run(ctx, w, us, err);
     int n = 0;
 
-    if (st != QN_OK || *us >= TURN_US)
+    if (st != QN_OK || *us >= SLICE_US)
         return st;
-    for (; st == QN_OK && total < TURN_US && n < TURN_MOST; n++) {
+    for (; st == QN_OK && total < SLICE_US && n < MOST_RUNS; n++) {
         st = time_run(ctx, w, us, err);
         total += *us;
     }
@@ -251,7 +295,7 @@ static qn_status run_round(qn_ctx *ctx, contest *c, uint64_t round, int at, qn_e
         const uint64_t before = qn_route_experiments(w->graph);
 
         qn_route_set_mode(ctx, w->mode);
-        QN_TRY(take_turn(ctx, w, &w->us[at], err));
+        QN_TRY(time_slice(ctx, w, &w->us[at], err));
         w->is_special[at] = qn_route_experiments(w->graph) != before;
     }
 out:
@@ -297,7 +341,7 @@ out:
     return st;
 }
 
-/* One more run of every way, into arrays that hold nothing. */
+/* Runs it once more, into arrays that hold no number, and compares. */
 static qn_status check_way(qn_ctx *ctx, const way *w, qn_err *err)
 {
     double us;
@@ -382,7 +426,45 @@ qn_status qn_eval_batch(qn_ctx *ctx, const qn_batch_plan *plan, qn_batch_times *
         QN_TRY(check_way(ctx, &c.list[i], err));
     QN_TRY(judge(ctx, &c, out, err));
 out:
-    contest_close(&c);
+    qn_owned_free(&c.owned, 0);
     qn_route_set_mode(ctx, before);
+    return st;
+}
+
+/* One op at one size on every device. */
+
+enum { MAX_SAMPLES = 32 };
+
+static qn_status time_op(qn_ctx *ctx, int device, const qn_op *op, qn_i64 size, int n, double *out,
+                         qn_err *err)
+{
+    double us[MAX_SAMPLES];
+    const qn_status st = qn_op_time(ctx, device, op, size, n, us, err);
+
+    if (st == QN_OK)
+        *out = qn_stats_of(us, (size_t)n).median;
+    return st;
+}
+
+qn_status qn_eval_op(qn_ctx *ctx, const char *name, qn_i64 size, int n_samples,
+                     double us[QN_REGRET_DEVICES], qn_err *err)
+{
+    const int n = n_samples < 1 ? 1 : n_samples > MAX_SAMPLES ? MAX_SAMPLES : n_samples;
+    const qn_op *op = qn_op_find(name);
+    qn_status st = QN_OK;
+
+    if (!op)
+        return qn_fail(err, QN_ERR_INPUT, "unknown op '%s'", name);
+    for (int d = 0; d < QN_REGRET_DEVICES; d++)
+        us[d] = NAN;
+    for (int d = 0; d < qn_device_count(ctx) && d < QN_REGRET_DEVICES; d++) {
+        if (d != QN_CPU_SLOT && !qn_device_is_candidate(ctx, d))
+            continue;
+        st = time_op(ctx, d, op, size, n, &us[d], err);
+        if (st != QN_OK && d == QN_CPU_SLOT)
+            goto out;
+        st = QN_OK; /* a device that cannot run it is no choice */
+    }
+out:
     return st;
 }

@@ -1,6 +1,5 @@
 /* regret.c - how much time a policy loses on a trace that was measured on every device. */
-#include "lab/route/regret.h"
-#include "engine/engine.h"
+#include "lab/route/route.h"
 #include "util/map.h"
 
 #include <math.h>
@@ -46,7 +45,7 @@ static void free_learners(learners *all)
     qn_map_free(&all->ops);
 }
 
-/* A device of which nothing is known is taken for an equal of the CPU. */
+/* A device about which nothing is known is assumed to equal the CPU. */
 static qn_route_case case_of(const learner *l, const qn_trial *t, int n_devices, int present)
 {
     const qn_line typical = { 3, 1e-3 };
@@ -90,7 +89,7 @@ static int best_of(const qn_trial *t, int first, int n_devices)
     return best;
 }
 
-/* The device that always-GPU means: the one with the least time over the whole trace. */
+/* The device of the policy "always GPU": the one with the least time over the whole trace. */
 static int best_device(const qn_trial *trace, int n, int n_devices)
 {
     int best = -1;
@@ -143,10 +142,8 @@ qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip,
         learner *l = find_learner(&all, t->op);
         int is_probe = 0, device;
 
-        if (!l) {
-            st = qn_fail(err, QN_ERR_NOMEM, "trace of %d decisions: out of host memory", n);
-            goto out;
-        }
+        if (!l)
+            QN_FAIL(err, QN_ERR_NOMEM, "trace of %d decisions: out of host memory", n);
         device = decide(l, t, n_devices, &is_probe);
         if (chosen)
             chosen[i] = device;

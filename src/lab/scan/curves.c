@@ -1,5 +1,5 @@
 /* curves.c - the rows of a scan as lines over sizes, and where lines cross. */
-#include "lab/scan/curves.h"
+#include "lab/scan/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,16 +67,13 @@ static void begin_curve(qn_curve *curve, const qn_scan *scan, const qn_scan_row 
                          .rows = at };
 }
 
-qn_status qn_curves_make(const qn_scan *scan, qn_curves *out, qn_err *err)
+qn_status qn_curves_make(qn_owned *owned, const qn_scan *scan, qn_curves *out, qn_err *err)
 {
     qn_curves curves = { 0 };
+    qn_status st = QN_OK;
 
-    curves.rows = calloc(scan->n_rows + 1, sizeof *curves.rows);
-    curves.list = calloc(scan->n_rows + 1, sizeof *curves.list);
-    if (!curves.rows || !curves.list) {
-        qn_curves_free(&curves);
-        return qn_fail(err, QN_ERR_NOMEM, "scan: no memory for curves of %zu rows", scan->n_rows);
-    }
+    QN_TRY(qn_owned_memory(owned, scan->n_rows * sizeof *curves.rows, &curves.rows, err));
+    QN_TRY(qn_owned_memory(owned, scan->n_rows * sizeof *curves.list, &curves.list, err));
     for (size_t i = 0; i < scan->n_rows; i++)
         curves.rows[i] = &scan->rows[i];
     qsort(curves.rows, scan->n_rows, sizeof *curves.rows, by_curve_and_size);
@@ -86,14 +83,8 @@ qn_status qn_curves_make(const qn_scan *scan, qn_curves *out, qn_err *err)
         curves.list[curves.n - 1].n++;
     }
     *out = curves;
-    return QN_OK;
-}
-
-void qn_curves_free(qn_curves *curves)
-{
-    free(curves->list);
-    free(curves->rows);
-    *curves = (qn_curves){ 0 };
+out:
+    return st;
 }
 
 const qn_scan_row *qn_curve_at(const qn_curve *curve, qn_i64 size)
@@ -138,27 +129,24 @@ const qn_curve *qn_curve_cpu(const qn_curves *curves, const qn_curve *curve)
 qn_status qn_curve_crossover(const qn_curve *device, const qn_curve *cpu, qn_crossover *out,
                              qn_err *err)
 {
-    qn_i64 *sizes = calloc(cpu->n + 1, sizeof *sizes);
-    double *device_us = calloc(cpu->n + 1, sizeof *device_us);
-    double *cpu_us = calloc(cpu->n + 1, sizeof *cpu_us);
+    qn_owned owned = { 0 };
+    double *device_us, *cpu_us;
+    qn_i64 *sizes;
     qn_status st = QN_OK;
 
-    if (!sizes || !device_us || !cpu_us) {
-        st = qn_fail(err, QN_ERR_NOMEM, "crossover of %s: no memory for %zu sizes", device->op,
-                     cpu->n);
-    } else {
-        for (size_t i = 0; i < cpu->n; i++) {
-            const qn_scan_row *row = qn_curve_at(device, cpu->rows[i]->size);
+    QN_TRY(qn_owned_memory(&owned, cpu->n * sizeof *sizes, &sizes, err));
+    QN_TRY(qn_owned_memory(&owned, cpu->n * sizeof *device_us, &device_us, err));
+    QN_TRY(qn_owned_memory(&owned, cpu->n * sizeof *cpu_us, &cpu_us, err));
+    for (size_t i = 0; i < cpu->n; i++) {
+        const qn_scan_row *row = qn_curve_at(device, cpu->rows[i]->size);
 
-            sizes[i] = cpu->rows[i]->size;
-            cpu_us[i] = cpu->rows[i]->median_us;
-            device_us[i] = row ? row->median_us : NAN;
-        }
-        *out = qn_crossover_find(sizes, device_us, cpu_us, cpu->n);
+        sizes[i] = cpu->rows[i]->size;
+        cpu_us[i] = cpu->rows[i]->median_us;
+        device_us[i] = row ? row->median_us : NAN;
     }
-    free(sizes);
-    free(device_us);
-    free(cpu_us);
+    *out = qn_crossover_find(sizes, device_us, cpu_us, cpu->n);
+out:
+    qn_owned_free(&owned, 0);
     return st;
 }
 

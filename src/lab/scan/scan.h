@@ -8,6 +8,7 @@
 
 #include <quern/route.h>
 
+#include "lab/sheet.h"
 #include "util/progress.h"
 #include "util/status.h"
 
@@ -53,10 +54,35 @@ const char *qn_scan_fact_of(const qn_scan *scan, const char *key);
 
 const char *qn_residency_name(qn_residency residency); /* "cold", "resident" */
 
+/* The rows as columns of files. */
+qn_sheet qn_scan_sheet(const qn_scan *scan);
+
 /* The file of a scan. Reading checks every cell, and that no (op, size, residency, device)
  * occurs twice; rows are sorted. */
 qn_status qn_scan_read(const char *path, qn_scan *out, qn_err *err);
 qn_status qn_scan_write(const qn_scan *scan, const char *path, qn_err *err);
+
+/* Ops and sizes as users write them (sizes.c). */
+
+typedef struct qn_sizes {
+    qn_i64 *list; /* ascending, each once */
+    size_t n;
+} qn_sizes;
+
+void qn_sizes_free(qn_sizes *sizes);
+
+/* "1000,2e4,50000", or "MIN:MAX:PER_DECADE", which ends with MAX. */
+qn_status qn_sizes_parse(const char *text, qn_sizes *out, qn_err *err);
+
+/* 1-2-5 steps over the range that suits the op: 1000 to 10 000 000 for most. */
+qn_status qn_sizes_default(const char *op, qn_sizes *out, qn_err *err);
+
+/* Adds one size in its place. */
+qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err);
+
+/* "all" is every op. An unknown name is QN_ERR_USAGE, and the message lists the known ones. */
+qn_status qn_op_list_check(const char *ops, qn_err *err);
+const char *qn_op_list_of(const char *ops); /* expands "all" and NULL */
 
 /* Measuring (scan.c). */
 

@@ -9,59 +9,50 @@
  */
 #include "lab/scan/scan.h"
 
-#include "util/csv.h"
 #include "util/file.h"
-#include "util/list.h"
 
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char magic[] = "quern-scan";
 static const char version[] = "1";
 
-static const char *const columns[] = {
-    "op",     "size",   "residency", "backend",   "device",   "samples",   "median_us", "p90_us",
-    "min_us", "max_us", "mean_us",   "stddev_us", "first_us", "bytes_h2d", "bytes_d2h", "verified",
-};
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
+static const char *const residencies[] = { [QN_RESIDENT] = "resident", [QN_COLD] = "cold", NULL };
 
-/* Every column by name; the order in a file does not matter. */
-enum {
-    OP,
-    SIZE,
-    RESIDENCY,
-    BACKEND,
-    DEVICE,
-    SAMPLES,
-    MEDIAN,
-    P90,
-    MIN,
-    MAX,
-    MEAN,
-    STDDEV,
-    FIRST,
-    H2D,
-    D2H,
-    VERIFIED
+static const qn_column columns[] = {
+    { QN_COLUMN(qn_scan_row, op, NULL, "op") },
+    { QN_COLUMN(qn_scan_row, size, NULL, "size", .least = 1) },
+    { QN_COLUMN(qn_scan_row, residency, NULL, "residency", .words = residencies) },
+    { QN_COLUMN(qn_scan_row, backend, NULL, "backend") },
+    { QN_COLUMN(qn_scan_row, device, NULL, "device") },
+    { QN_COLUMN(qn_scan_row, samples, NULL, "samples", .least = 1) },
+    { QN_COLUMN(qn_scan_row, median_us, NULL, "median_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, p90_us, NULL, "p90_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, min_us, NULL, "min_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, max_us, NULL, "max_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, mean_us, NULL, "mean_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, stddev_us, NULL, "stddev_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, first_us, NULL, "first_us", .stored = "%.3f") },
+    { QN_COLUMN(qn_scan_row, h2d_bytes, NULL, "bytes_h2d") },
+    { QN_COLUMN(qn_scan_row, d2h_bytes, NULL, "bytes_d2h") },
+    { QN_COLUMN(qn_scan_row, is_verified, NULL, "verified", .is_flag = 1) },
 };
 
 const char *qn_residency_name(qn_residency residency)
 {
-    return residency == QN_COLD ? "cold" : "resident";
+    return residencies[residency];
+}
+
+qn_sheet qn_scan_sheet(const qn_scan *scan)
+{
+    return QN_SHEET(columns, scan->rows, scan->n_rows);
 }
 
 /* In memory. */
 
 qn_status qn_scan_add_row(qn_scan *scan, const qn_scan_row *row, qn_err *err)
 {
-    qn_scan_row *rows = qn_grown(scan->rows, scan->n_rows, &scan->room, sizeof *rows);
-
-    if (!rows)
-        return qn_fail(err, QN_ERR_NOMEM, "scan: no memory for %zu rows", scan->n_rows + 1);
-    scan->rows = rows;
-    scan->rows[scan->n_rows++] = *row;
-    return QN_OK;
+    return QN_SHEET_ADD(scan->rows, scan->n_rows, scan->room, row, err);
 }
 
 qn_status qn_scan_add_fact(qn_scan *scan, const char *key, const char *value, qn_err *err)
@@ -123,61 +114,6 @@ void qn_scan_free(qn_scan *scan)
 }
 
 /* Reading. */
-
-static qn_status read_text(const qn_csv *csv, size_t row, size_t col, char *out, size_t size,
-                           qn_err *err)
-{
-    const char *text = qn_csv_get(csv, row, col);
-
-    if (!*text || strlen(text) >= size)
-        return qn_fail(err, QN_ERR_INPUT, "%s:%zu: %s has %zu bytes, the limits are 1 and %zu",
-                       csv->name, csv->lines[row], csv->header[col], strlen(text), size - 1);
-    memcpy(out, text, strlen(text) + 1);
-    return QN_OK;
-}
-
-static qn_status read_residency(const qn_csv *csv, size_t row, size_t col, qn_residency *out,
-                                qn_err *err)
-{
-    const char *text = qn_csv_get(csv, row, col);
-
-    if (strcmp(text, "cold") && strcmp(text, "resident"))
-        return qn_fail(err, QN_ERR_INPUT, "%s:%zu: residency \"%.60s\" is not cold or resident",
-                       csv->name, csv->lines[row], text);
-    *out = *text == 'c' ? QN_COLD : QN_RESIDENT;
-    return QN_OK;
-}
-
-static qn_status read_row(const qn_csv *csv, size_t row, const size_t *cols, qn_scan_row *out,
-                          qn_err *err)
-{
-    const struct {
-        int column;
-        double *to;
-    } times[] = {
-        { MEDIAN, &out->median_us }, { P90, &out->p90_us },   { MIN, &out->min_us },
-        { MAX, &out->max_us },       { MEAN, &out->mean_us }, { STDDEV, &out->stddev_us },
-        { FIRST, &out->first_us },
-    };
-    qn_status st = QN_OK;
-    qn_i64 verified;
-
-    *out = (qn_scan_row){ 0 };
-    QN_TRY(read_text(csv, row, cols[OP], out->op, sizeof out->op, err));
-    QN_TRY(read_text(csv, row, cols[BACKEND], out->backend, sizeof out->backend, err));
-    QN_TRY(read_text(csv, row, cols[DEVICE], out->device, sizeof out->device, err));
-    QN_TRY(read_residency(csv, row, cols[RESIDENCY], &out->residency, err));
-    QN_TRY(qn_csv_i64(csv, row, cols[SIZE], 1, INT64_MAX, &out->size, err));
-    QN_TRY(qn_csv_i64(csv, row, cols[SAMPLES], 1, INT64_MAX, &out->samples, err));
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        QN_TRY(qn_csv_f64(csv, row, cols[times[i].column], 0, FLT_MAX, times[i].to, err));
-    QN_TRY(qn_csv_i64(csv, row, cols[H2D], 0, INT64_MAX, &out->h2d_bytes, err));
-    QN_TRY(qn_csv_i64(csv, row, cols[D2H], 0, INT64_MAX, &out->d2h_bytes, err));
-    QN_TRY(qn_csv_i64(csv, row, cols[VERIFIED], 0, 1, &verified, err));
-    out->is_verified = (int)verified;
-out:
-    return st;
-}
 
 /* A file of another version may mean something else by the same columns. */
 static qn_status check_magic(const qn_csv *csv, qn_err *err)
@@ -246,18 +182,17 @@ qn_status qn_scan_read(const char *path, qn_scan *out, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_scan scan = { 0 };
+    const qn_sheet sheet = qn_scan_sheet(&scan);
     qn_csv csv = { 0 };
-    size_t cols[N_COLUMNS];
-    qn_scan_row row;
+    qn_scan_row row = { 0 };
 
     QN_TRY(qn_csv_read(path, &csv, err));
     QN_TRY(check_magic(&csv, err));
-    for (int c = 0; c < N_COLUMNS; c++)
-        QN_TRY(qn_csv_column(&csv, columns[c], &cols[c], err));
+    QN_TRY(qn_sheet_check(&sheet, &csv, err));
     QN_TRY(qn_scan_set_name(&scan, path, err));
     QN_TRY(read_facts(&csv, &scan, err));
     for (size_t r = 0; r < csv.n_rows; r++) {
-        QN_TRY(read_row(&csv, r, cols, &row, err));
+        QN_TRY(qn_sheet_read(&sheet, &csv, r, &row, err));
         QN_TRY(qn_scan_add_row(&scan, &row, err));
     }
     qn_scan_sort(&scan);
@@ -272,41 +207,19 @@ out:
 
 /* Writing. */
 
-static void write_row(qn_csv_writer *w, const qn_scan_row *row)
-{
-    const double times[] = { row->median_us, row->p90_us,    row->min_us,  row->max_us,
-                             row->mean_us,   row->stddev_us, row->first_us };
-
-    qn_csv_put(w, row->op);
-    qn_csv_putf(w, "%lld", (long long)row->size);
-    qn_csv_put(w, qn_residency_name(row->residency));
-    qn_csv_put(w, row->backend);
-    qn_csv_put(w, row->device);
-    qn_csv_putf(w, "%lld", (long long)row->samples);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        qn_csv_putf(w, "%.3f", times[i]);
-    qn_csv_putf(w, "%lld", (long long)row->h2d_bytes);
-    qn_csv_putf(w, "%lld", (long long)row->d2h_bytes);
-    qn_csv_putf(w, "%d", row->is_verified);
-    qn_csv_end_row(w);
-}
-
 qn_status qn_scan_write(const qn_scan *scan, const char *path, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_out file = { 0 };
     qn_csv_writer w = { 0 };
+    const qn_sheet sheet = qn_scan_sheet(scan);
 
     QN_TRY(qn_out_open(path, &file, err));
     w.to = file.file;
     qn_csv_put_comment(&w, magic, version);
     for (size_t i = 0; i < scan->n_facts; i++)
         qn_csv_put_comment(&w, scan->facts[i].key, scan->facts[i].value);
-    for (int c = 0; c < N_COLUMNS; c++)
-        qn_csv_put(&w, columns[c]);
-    qn_csv_end_row(&w);
-    for (size_t i = 0; i < scan->n_rows; i++)
-        write_row(&w, &scan->rows[i]);
+    qn_sheet_csv(&sheet, &w);
     QN_TRY(qn_out_commit(&file, err));
 out:
     qn_out_abort(&file);

@@ -1,5 +1,5 @@
 /* sizes.c - lists of ops and sizes as users write them. */
-#include "lab/scan/sizes.h"
+#include "lab/scan/scan.h"
 
 #include "domain/tasks/task.h"
 
@@ -86,17 +86,13 @@ static qn_status parse_range(const char *text, qn_sizes *out, qn_err *err)
         snprintf(part, sizeof part, "%.*s", (int)len, text);
         QN_TRY(parse_size(part, &value[i], err));
         text += len;
-        if (*text != (i < 2 ? ':' : '\0')) {
-            st = qn_fail(err, QN_ERR_USAGE, "a range of sizes is MIN:MAX:PER_DECADE");
-            goto out;
-        }
+        if (*text != (i < 2 ? ':' : '\0'))
+            QN_FAIL(err, QN_ERR_USAGE, "a range of sizes is MIN:MAX:PER_DECADE");
         text += i < 2;
     }
-    if (value[2] > MAX_PER_DECADE) {
-        st = qn_fail(err, QN_ERR_USAGE, "%lld sizes per decade, the limit is %d",
-                     (long long)value[2], MAX_PER_DECADE);
-        goto out;
-    }
+    if (value[2] > MAX_PER_DECADE)
+        QN_FAIL(err, QN_ERR_USAGE, "%lld sizes per decade, the limit is %d", (long long)value[2],
+                MAX_PER_DECADE);
     QN_TRY(add_geometric(value[0], value[1], value[2], out, err));
 out:
     return st;
@@ -131,7 +127,7 @@ out:
     return st;
 }
 
-/* Sides of matrices grow with the cube, messages weigh more than floats. */
+/* The work grows with the cube of the side of a matrix, and a message is more work than a float. */
 static const struct {
     const char *op;
     qn_i64 min, max;

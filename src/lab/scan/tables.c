@@ -1,4 +1,4 @@
-/* tables.c - what a scan says, as tables. */
+/* tables.c - what a scan, or a comparison of scans, says as tables. */
 #include "lab/scan/report.h"
 
 #include <math.h>
@@ -13,11 +13,17 @@ const char *qn_residency_text(qn_residency residency)
                                 : "resident: data in place, nothing copied";
 }
 
+/* A time with its unit; "-" for NaN. */
 static void add_us(qn_table *table, double us)
 {
     char text[32];
 
     qn_table_add(table, qn_unit_format(QN_UNIT_US, us, 4, text, sizeof text));
+}
+
+static void add_median(qn_table *table, const qn_scan_row *row)
+{
+    add_us(table, row ? row->median_us : NAN);
 }
 
 /* The curve with the smallest median at `size`; NULL when none has that size. */
@@ -45,7 +51,7 @@ static void add_size(qn_table *table, const qn_curve *from, const qn_curve *to, 
     for (const qn_curve *c = from; c < to; c++) {
         const qn_scan_row *row = qn_curve_at(c, size);
 
-        add_us(table, row ? row->median_us : NAN);
+        add_median(table, row);
         if (c == best)
             qn_table_mark(table);
         add_us(table, row ? row->p90_us : NAN);
@@ -162,6 +168,170 @@ qn_table qn_scan_wins_table(const qn_curves *curves)
         }
         add_wins(&table, from, curves->list + end, sizes, n);
         free(sizes);
+    }
+    return table;
+}
+
+/* Comparisons. */
+
+static const qn_curve *either(const qn_join *join)
+{
+    return join->a ? join->a : join->b;
+}
+
+static void add_key(qn_table *table, const qn_curve *curve)
+{
+    qn_table_add(table, curve->op);
+    qn_table_add(table, qn_residency_name(curve->residency));
+    if (curve->rank)
+        qn_table_addf(table, "%s (%d)", curve->backend, curve->rank + 1);
+    else
+        qn_table_add(table, curve->backend);
+}
+
+static void add_missing(qn_table *table, const qn_i64 *sizes, size_t n)
+{
+    qn_str text = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        qn_str_addf(&text, "%s%lld", i ? " " : "", (long long)sizes[i]);
+    table->failed |= text.failed;
+    qn_table_add(table, n ? qn_str_get(&text) : "-");
+    qn_str_free(&text);
+}
+
+qn_table qn_compare_counts_table(const qn_pair *pair)
+{
+    qn_table table = qn_table_begin("Op", "Residency", "Backend", "Compared", "A wins", "B wins",
+                                    "Ties", "B wins from", "Missing in A", "Missing in B");
+
+    for (size_t i = 0; i < pair->n_joins; i++) {
+        const qn_join *join = &pair->joins[i];
+
+        add_key(&table, either(join));
+        qn_table_addf(&table, "%zu", join->n_matches);
+        qn_table_addf(&table, "%zu", join->wins_a);
+        qn_table_addf(&table, "%zu", join->wins_b);
+        qn_table_addf(&table, "%zu", join->ties);
+        add_crossing(&table, join->b_from);
+        add_missing(&table, join->only_b, join->n_only_b);
+        add_missing(&table, join->only_a, join->n_only_a);
+    }
+    return table;
+}
+
+qn_table qn_compare_match_table(const qn_pair *pair)
+{
+    qn_table table =
+        qn_table_begin("Op", "Residency", "Backend", "Size", "A", "B", "B / A", "Winner");
+
+    for (size_t i = 0; i < pair->n_joins; i++) {
+        const qn_join *join = &pair->joins[i];
+
+        for (size_t m = 0; m < join->n_matches; m++) {
+            const qn_match *match = &join->matches[m];
+
+            add_key(&table, join->a);
+            qn_table_addf(&table, "%lld", (long long)match->a->size);
+            add_us(&table, match->a->median_us);
+            if (match->winner == QN_WINS_A)
+                qn_table_mark(&table);
+            add_us(&table, match->b->median_us);
+            if (match->winner == QN_WINS_B)
+                qn_table_mark(&table);
+            if (isfinite(match->ratio))
+                qn_table_addf(&table, "%.3f", match->ratio);
+            else
+                qn_table_add(&table, "-");
+            qn_table_add(&table, qn_winner_name(match->winner));
+        }
+    }
+    return table;
+}
+
+/* All scans side by side. */
+
+static qn_table begin_wide(const qn_compare *compare, const char *const *first, size_t n_first)
+{
+    const char *names[QN_COMPARE_MAX + 8];
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_first; i++)
+        names[n++] = first[i];
+    for (size_t s = 0; s < compare->n_scans; s++)
+        names[n++] = compare->scans[s].name;
+    names[n] = NULL;
+    return qn_table_begin_list(names);
+}
+
+/* One row per size that any scan has for this curve. */
+static void add_curve_rows(qn_table *table, const qn_compare *compare, const qn_curve *curve)
+{
+    const qn_curve *same[QN_COMPARE_MAX];
+    qn_i64 at = 0;
+
+    for (size_t s = 0; s < compare->n_scans; s++)
+        same[s] = qn_curve_same(&compare->curves[s], curve);
+    for (;;) {
+        qn_i64 next = INT64_MAX;
+
+        for (size_t s = 0; s < compare->n_scans; s++)
+            for (size_t i = 0; same[s] && i < same[s]->n; i++)
+                if (same[s]->rows[i]->size > at && same[s]->rows[i]->size < next)
+                    next = same[s]->rows[i]->size;
+        if (next == INT64_MAX)
+            return;
+        at = next;
+        add_key(table, curve);
+        qn_table_addf(table, "%lld", (long long)at);
+        for (size_t s = 0; s < compare->n_scans; s++)
+            add_median(table, same[s] ? qn_curve_at(same[s], at) : NULL);
+    }
+}
+
+qn_table qn_compare_all_table(const qn_compare *compare)
+{
+    static const char *const first[] = { "Op", "Residency", "Backend", "Size" };
+    qn_table table = begin_wide(compare, first, 4);
+
+    for (size_t s = 0; s < compare->n_scans; s++) {
+        for (size_t i = 0; i < compare->curves[s].n; i++) {
+            const qn_curve *curve = &compare->curves[s].list[i];
+            int is_new = 1;
+
+            for (size_t k = 0; k < s && is_new; k++)
+                is_new = !qn_curve_same(&compare->curves[k], curve);
+            if (is_new)
+                add_curve_rows(&table, compare, curve);
+        }
+    }
+    return table;
+}
+
+/* All values of a key: "cuda:0 ..., opencl:0 ...". */
+static void add_fact_cell(qn_table *table, const qn_scan *scan, const char *key)
+{
+    qn_str text = { 0 };
+
+    for (size_t i = 0; i < scan->n_facts; i++)
+        if (!strcmp(scan->facts[i].key, key))
+            qn_str_addf(&text, "%s%s", text.len ? "; " : "", scan->facts[i].value);
+    table->failed |= text.failed;
+    qn_table_add(table, text.len ? qn_str_get(&text) : "-");
+    qn_str_free(&text);
+}
+
+qn_table qn_compare_facts_table(const qn_compare *compare)
+{
+    static const char *const first[] = { "Condition" };
+    static const char *const keys[] = { "version", "date",    "host", "device",
+                                        "driver",  "threads", "seed", "command" };
+    qn_table table = begin_wide(compare, first, 1);
+
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        qn_table_add(&table, keys[k]);
+        for (size_t s = 0; s < compare->n_scans; s++)
+            add_fact_cell(&table, &compare->scans[s], keys[k]);
     }
     return table;
 }

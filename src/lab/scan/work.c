@@ -8,7 +8,6 @@
 
 #include "domain/tasks/trees.h"
 #include "engine/engine.h"
-#include "util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,11 +100,6 @@ static int is_simulated(const qn_work *work)
     return qn_device_get(work->ctx, work->device)->kind == QN_KIND_SIM;
 }
 
-static double now_us(const qn_work *work)
-{
-    return is_simulated(work) ? qn_ctx_now_us(work->ctx) : qn_now_us();
-}
-
 qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err)
 {
     qn_task_plan *plan = &work->plan;
@@ -117,16 +111,16 @@ qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err)
         QN_TRY(qn_task_plan_fill(plan, err));
     }
     plan->has_run = 1;
-    start = now_us(work);
+    start = qn_time_now_us(work->ctx, work->device);
     for (int i = 0; i < n; i++)
         QN_TRY(qn_graph_run(plan->graph, err));
     QN_TRY(qn_graph_wait(plan->graph, err));
-    *us = (now_us(work) - start) / n;
+    *us = (qn_time_now_us(work->ctx, work->device) - start) / n;
 out:
     return st;
 }
 
-int qn_work_repeats(const qn_work *work, double us)
+static int repeats_of(const qn_work *work, double us)
 {
     const double wanted = us > 0 ? sample_us / us + 1 : MAX_REPEATS;
     /* A virtual clock is exact at once, and its runs take real time. */
@@ -140,6 +134,46 @@ int qn_work_repeats(const qn_work *work, double us)
 qn_transfer_count qn_work_transfers(const qn_work *work)
 {
     return qn_graph_get_stats(work->plan.graph).transfers;
+}
+
+/* Runs so far, of which the first `n_single` come one by one. */
+typedef struct sampler {
+    qn_work *work;
+    const void *want;
+    int n_done, n_single, repeats;
+    qn_transfer_count before; /* the samples */
+} sampler;
+
+static qn_status run_sample(void *user, double *us, qn_err *err)
+{
+    sampler *s = user;
+    const int is_single = s->n_done < s->n_single;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_work_run(s->work, is_single ? 1 : s->repeats, us, err));
+    if (s->n_done == 0 && s->want)
+        QN_TRY(qn_work_compare(s->work, s->want, err));
+    if (is_single)
+        s->repeats = repeats_of(s->work, *us);
+    if (++s->n_done == s->n_single)
+        s->before = qn_work_transfers(s->work);
+out:
+    return st;
+}
+
+qn_status qn_work_time(qn_work *work, int n_warm, int n_samples, const void *want,
+                       qn_work_times *out, qn_err *err)
+{
+    sampler s = { .work = work, .want = want, .n_single = 1 + n_warm };
+    qn_transfer_count after;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_time(n_warm, n_samples, run_sample, &s, &out->timing, err));
+    after = qn_work_transfers(work);
+    out->h2d_bytes = (qn_i64)(after.h2d_bytes - s.before.h2d_bytes) / (n_samples * s.repeats);
+    out->d2h_bytes = (qn_i64)(after.d2h_bytes - s.before.d2h_bytes) / (n_samples * s.repeats);
+out:
+    return st;
 }
 
 /* Results. */
@@ -176,7 +210,7 @@ out:
     return st;
 }
 
-/* By the registry where the op has a row of its own name; the others are the same bits. */
+/* As exactly as the registry says of an op of this name; without one, bit by bit. */
 qn_status qn_work_compare(qn_work *work, const void *want, qn_err *err)
 {
     const qn_task_op *op = work->part.op;

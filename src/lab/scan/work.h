@@ -6,6 +6,7 @@
 #ifndef QN_LAB_SCAN_WORK_H
 #define QN_LAB_SCAN_WORK_H
 
+#include "lab/timing.h"
 #include "domain/tasks/task.h"
 
 /* Contains pointers into itself: must not be moved. */
@@ -29,11 +30,20 @@ void qn_work_close(qn_work *work); /* zeroed is fine */
  * It does not include new inputs. */
 qn_status qn_work_run(qn_work *work, int n, double *us, qn_err *err);
 
-/* Runs between two waits that are long enough for the clock. 1 when cold. */
-int qn_work_repeats(const qn_work *work, double us);
-
 /* Copies moved by all runs so far. */
 qn_transfer_count qn_work_transfers(const qn_work *work);
+
+/* Times of one run, and the bytes it copies. */
+typedef struct qn_work_times {
+    qn_timing timing;
+    qn_i64 h2d_bytes, d2h_bytes;
+} qn_work_times;
+
+/* Runs once, `n_warm` times more, and then for samples, each of as many runs as are long enough for
+ * the clock; of one when cold. The result of the first run is compared with `want` unless that is
+ * NULL, since later runs may overwrite their inputs. */
+qn_status qn_work_time(qn_work *work, int n_warm, int n_samples, const void *want,
+                       qn_work_times *out, qn_err *err);
 
 /* Bytes of the result, and a copy of it. After several runs without new inputs the result of an
  * op that overwrites its inputs is meaningless. */

@@ -16,8 +16,7 @@
 
 enum { SEED = 1, HASH_LANES = 64, MAX_ITEMS = 20011 };
 
-/* Builders make their buffers with `in`: one that failed has left its sentence in the context. */
-/* Hands on why the fixture could not make a buffer. */
+/* Passes on why the fixture could not make a buffer. */
 static qn_status in(const qn_fixture *fixture, const qn_buf *buf, qn_err *err)
 {
     return buf ? QN_OK : qn_fail(err, fixture->err.status, "%s", fixture->err.text);
@@ -32,8 +31,7 @@ static qn_i64 ceil_div(qn_i64 n, qn_i64 by)
 static qn_status result(qn_fixture *fixture, const char *type, qn_i64 n, size_t size, qn_err *err)
 {
     fixture->type = type;
-    fixture->out = qn_fixture_new(fixture, (size_t)n * size);
-    return in(fixture, fixture->out, err);
+    return qn_fixture_out(fixture, (size_t)n * size, err);
 }
 
 /* Vectors. */
@@ -80,7 +78,7 @@ out:
     return st;
 }
 
-/* All steps but those of which no two devices give the same bits. */
+/* All steps except those whose bits differ between devices. */
 static qn_status build_chain(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     chain_par p = { .n = c->n, .n_steps = QN_CHAIN_EXP };
@@ -319,20 +317,13 @@ const qn_case qn_cases[] = {
 
 qn_case qn_case_of_map(const qn_op *op)
 {
-    return (qn_case){ qn_op_name(op), qn_op_name(op), build_map, 3001, NULL };
+    return (qn_case){ op->name, op->name, build_map, 3001, NULL };
 }
 
-qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const char **type,
-                      void **data, size_t *bytes, qn_err *err)
+qn_status qn_case_run(qn_fixture *fixture, const char *device, const qn_case *c, void *data,
+                      qn_err *err)
 {
-    qn_fixture fixture = { 0 };
-    qn_status st = qn_fixture_open(ctx, &fixture, err);
+    const qn_status st = c->build(fixture, c, err);
 
-    if (st == QN_OK)
-        st = c->build(&fixture, c, err);
-    if (st == QN_OK)
-        st = qn_fixture_run(&fixture, device, data, bytes, err);
-    *type = fixture.type;
-    qn_fixture_close(&fixture);
-    return st;
+    return st == QN_OK ? qn_fixture_run(fixture, device, data, err) : st;
 }

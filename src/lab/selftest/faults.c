@@ -1,8 +1,8 @@
-/* faults.c - what quern promises when things go wrong, and that compiled kernels are found
- * again. Both need contexts of their own. */
+/* faults.c - recovery from a fault, and the kernel cache. Both need contexts of their own. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "engine/engine.h"
+#include "util/env.h"
 #include "util/temp_dir.h"
 
 #include <math.h>
@@ -21,13 +21,12 @@ typedef struct twice {
     qn_kernel_module *module;
     qn_graph *graph;
     qn_buf *x, *out;
+    qn_owned owned; /* the graph and these buffers */
 } twice;
 
 static void twice_free(twice *t)
 {
-    qn_graph_free(t->graph);
-    qn_buf_free(t->x);
-    qn_buf_free(t->out);
+    qn_owned_free(&t->owned, 0);
     qn_kernels_free(t->module);
     *t = (twice){ 0 };
 }
@@ -40,9 +39,9 @@ static qn_status twice_run(qn_ctx *ctx, const char *device, qn_fallback_policy p
     void *host;
 
     QN_TRY(qn_kernels_new("selftest_twice", kernel_text, &t->module, err));
-    QN_TRY(qn_graph_new(ctx, "selftest", &t->graph, err));
-    QN_TRY(qn_buf_new(ctx, "selftest.x", ELEMS * sizeof(float), &t->x, err));
-    QN_TRY(qn_buf_new(ctx, "selftest.out", ELEMS * sizeof(float), &t->out, err));
+    QN_TRY(qn_owned_graph(&t->owned, ctx, "selftest", &t->graph, err));
+    QN_TRY(qn_owned_buf(&t->owned, ctx, "selftest.x", ELEMS * sizeof(float), &t->x, err));
+    QN_TRY(qn_owned_buf(&t->owned, ctx, "selftest.out", ELEMS * sizeof(float), &t->out, err));
     QN_TRY(qn_buf_host(t->x, QN_HOST_DISCARD, &host, err));
     for (int i = 0; i < ELEMS; i++)
         ((float *)host)[i] = (float)i;
@@ -51,8 +50,7 @@ static qn_status twice_run(qn_ctx *ctx, const char *device, qn_fallback_policy p
                           qn_range_1d(ELEMS), args, err));
     QN_TRY(qn_graph_pin(t->graph, 0, device, err));
     qn_graph_set_fallback(t->graph, policy);
-    QN_TRY(qn_graph_run(t->graph, err));
-    QN_TRY(qn_graph_wait(t->graph, err));
+    QN_TRY(qn_run_graph(t->graph, err));
 out:
     return st;
 }
@@ -71,7 +69,7 @@ static qn_status twice_check(const twice *t, qn_err *err)
     return QN_OK;
 }
 
-/* A fault that is survived. */
+/* Recovery from a fault. */
 
 /* The line goes to memory instead of stderr: nothing is wrong here. */
 static qn_status faulty_run(qn_ctx *ctx, const char *device, char **line, size_t *n, qn_err *err)
@@ -182,11 +180,10 @@ qn_status qn_selftest_cache(qn_findings *findings, const qn_options *engine, con
                             qn_err *err)
 {
     static const char name[] = "cache: compiled once";
-    const char *use = getenv("QUERN_CACHE");
     qn_err why = { 0 };
     qn_status found;
 
-    if (use && !strcmp(use, "0"))
+    if (qn_env_number("QUERN_CACHE", 1) == 0)
         return qn_selftest_skip(findings, name, device, "QUERN_CACHE=0", err);
     found = check_cache(engine, device, &why);
     /* Without a C compiler the CPU runs what is built in, and nothing else. */

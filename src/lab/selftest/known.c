@@ -1,4 +1,4 @@
-/* known.c - answers that come from elsewhere: standards, and independent programs. */
+/* known.c - known answers, from standards and independent programs. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "util/hash.h"
@@ -161,15 +161,13 @@ out:
 static qn_status check_digests(qn_fixture *fixture, const char *device, const char *what,
                                const char *const *answers, qn_i64 n, qn_err *err)
 {
-    void *data = NULL;
-    size_t bytes;
+    uint8_t *data;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fixture_run(fixture, device, &data, &bytes, err));
+    QN_TRY(qn_fixture_run(fixture, device, &data, err));
     for (qn_i64 i = 0; i < n; i++)
-        QN_TRY(check_digest(what, i, (uint8_t *)data + QN_SHA256_BYTES * i, answers[i], err));
+        QN_TRY(check_digest(what, i, data + QN_SHA256_BYTES * i, answers[i], err));
 out:
-    free(data);
     return st;
 }
 
@@ -178,21 +176,19 @@ static qn_status known_hash(qn_ctx *ctx, const char *device, const char *op,
 {
     const qn_i64 length = (qn_i64)strlen(long_message);
     const qn_i64 start[] = { 0, 0, 3, 3 + length, 3 + length + MILLION };
-    char *text = malloc((size_t)start[4]);
     qn_fixture fixture = { 0 };
     qn_status st = QN_OK;
+    char *text;
 
-    if (!text)
-        return qn_fail(err, QN_ERR_NOMEM, "selftest: no memory for %d bytes", MILLION);
+    QN_TRY(qn_fixture_open(ctx, &fixture, err));
+    QN_TRY(qn_owned_memory(&fixture.owned, (size_t)start[4], &text, err));
     memset(text, 'a', (size_t)start[4]);
     memcpy(text, "abc", 3);
     memcpy(text + 3, long_message, (size_t)length);
-    if ((st = qn_fixture_open(ctx, &fixture, err)) == QN_OK)
-        st = qn_build_hash(&fixture, op, text, start, n, err);
-    if (st == QN_OK)
-        st = check_digests(&fixture, device, "digest", answers, n, err);
+    QN_TRY(qn_build_hash(&fixture, op, text, start, n, err));
+    QN_TRY(check_digests(&fixture, device, "digest", answers, n, err));
+out:
     qn_fixture_close(&fixture);
-    free(text);
     return st;
 }
 
@@ -200,12 +196,12 @@ static qn_status known_root(qn_ctx *ctx, const char *device, qn_i64 n, int is_rf
                             const char *answer, qn_err *err)
 {
     qn_fixture fixture = { 0 };
-    qn_status st = qn_fixture_open(ctx, &fixture, err);
+    qn_status st = QN_OK;
 
-    if (st == QN_OK)
-        st = qn_build_merkle(&fixture, n, LEAF_SEED, is_rfc, err);
-    if (st == QN_OK)
-        st = check_digests(&fixture, device, "root", &answer, 1, err);
+    QN_TRY(qn_fixture_open(ctx, &fixture, err));
+    QN_TRY(qn_build_merkle(&fixture, n, LEAF_SEED, is_rfc, err));
+    QN_TRY(check_digests(&fixture, device, "root", &answer, 1, err));
+out:
     if (st != QN_OK)
         qn_prefix(err, "%lld leaves%s", (long long)n, is_rfc ? ", rfc6962" : "");
     qn_fixture_close(&fixture);

@@ -1,5 +1,5 @@
-/* parity.c - every op on a device against one thread of the CPU; launches against what they
- * were asked to cover. */
+/* parity.c - every op on a device against one thread of the CPU; launches, which must cover
+ * their whole range once. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "kernel/selftest.gen.h"
@@ -10,7 +10,7 @@
 
 /* Ops. */
 
-/* The registry's row that the comma list ends with. */
+/* The last op of a comma list. */
 static const qn_op *last_op(const char *list)
 {
     const char *comma = strrchr(list, ',');
@@ -20,17 +20,18 @@ static const qn_op *last_op(const char *list)
 
 static int is_map(const qn_op *op)
 {
-    return !strncmp(qn_op_name(op), "map_", 4);
+    return !strncmp(op->name, "map_", 4);
 }
 
-static qn_status compare(const qn_case *c, const char *type, const void *want, size_t n_want,
-                         const void *got, size_t n_got, qn_err *err)
+static qn_status compare(const qn_case *c, const qn_fixture *want, const void *want_data,
+                         const qn_fixture *got, const void *got_data, qn_err *err)
 {
+    const size_t n = qn_buf_bytes(want->out), n_got = qn_buf_bytes(got->out);
     qn_diff diff;
 
-    if (n_want != n_got)
-        return qn_fail(err, QN_ERR_MISMATCH, "%zu bytes, not %zu", n_got, n_want);
-    diff = qn_op_compare(last_op(c->ops), type, want, got, n_want);
+    if (n != n_got)
+        return qn_fail(err, QN_ERR_MISMATCH, "%zu bytes, not %zu", n_got, n);
+    diff = qn_op_compare(last_op(c->ops), got->type, want_data, got_data, n);
     if (!diff.mismatched)
         return QN_OK;
     return qn_fail(err, QN_ERR_MISMATCH, "%zu of %zu elements differ, first at %zu, worst by %g",
@@ -40,17 +41,18 @@ static qn_status compare(const qn_case *c, const char *type, const void *want, s
 static qn_status check_case(qn_ctx *reference, qn_ctx *ctx, const char *device, const qn_case *c,
                             qn_err *err)
 {
-    void *want = NULL, *got = NULL;
-    size_t n_want = 0, n_got = 0;
-    const char *type;
+    qn_fixture want = { 0 }, got = { 0 };
+    void *want_data, *got_data;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_case_run(reference, "cpu", c, &type, &want, &n_want, err));
-    QN_TRY(qn_case_run(ctx, device, c, &type, &got, &n_got, err));
-    QN_TRY(compare(c, type, want, n_want, got, n_got, err));
+    QN_TRY(qn_fixture_open(reference, &want, err));
+    QN_TRY(qn_fixture_open(ctx, &got, err));
+    QN_TRY(qn_case_run(&want, "cpu", c, &want_data, err));
+    QN_TRY(qn_case_run(&got, device, c, &got_data, err));
+    QN_TRY(compare(c, &want, want_data, &got, got_data, err));
 out:
-    free(want);
-    free(got);
+    qn_fixture_close(&want);
+    qn_fixture_close(&got);
     return st;
 }
 
@@ -65,7 +67,7 @@ static qn_status note_case(qn_findings *findings, qn_ctx *reference, qn_ctx *ctx
     snprintf(name, sizeof name, "parity: %s", c->name);
     if (!op || !qn_op_kernel(op))
         return qn_selftest_skip(findings, name, id, "this build lacks the kernel", err);
-    if (qn_op_is_cpu_only(op) && device != QN_CPU_SLOT)
+    if (op->priority == QN_PRIORITY_CPU && device != QN_CPU_SLOT)
         return qn_selftest_skip(findings, name, id, "runs on the CPU only", err);
     const qn_status found = check_case(reference, ctx, id, c, &why);
     return qn_selftest_note(findings, name, id, found, &why, err);
@@ -76,7 +78,7 @@ static int is_covered(const qn_op *op)
     int is_in = is_map(op);
 
     for (const qn_case *c = qn_cases; c->name; c++)
-        is_in |= qn_list_has(c->ops, qn_op_name(op));
+        is_in |= qn_list_has(c->ops, op->name);
     return is_in;
 }
 
@@ -96,7 +98,7 @@ qn_status qn_selftest_parity(qn_findings *findings, qn_ctx *reference, qn_ctx *c
             QN_TRY(note_case(findings, reference, ctx, device, &map, err));
         if (is_covered(op))
             continue;
-        snprintf(name, sizeof name, "parity: %.32s", qn_op_name(op));
+        snprintf(name, sizeof name, "parity: %.32s", op->name);
         QN_TRY(qn_selftest_skip(findings, name, qn_device_id(ctx, device), "no case for this op",
                                 err));
     }
@@ -117,27 +119,19 @@ static qn_status check_echo(qn_ctx *ctx, const char *device, qn_err *err)
     const uint32_t want[] = { 42,         0xfffffffe, 5,  0x01234567, 0x89abcdef, (uint32_t)-7,
                               0xdeadbeef, 0x3f000000, 11, 55,         0xbf800000, 6 };
     qn_fixture fixture = { 0 };
-    void *got = NULL;
-    size_t bytes;
-    qn_status st = qn_fixture_open(ctx, &fixture, err);
+    uint32_t *got;
+    qn_status st = QN_OK;
 
-    if (st == QN_OK)
-        st = (fixture.out = qn_fixture_new(&fixture, sizeof want)) ? QN_OK : QN_ERR_NOMEM;
-    if (st == QN_OK)
-        st = stage_selftest_echo(fixture.graph, "echo", qn_range_1d(1), 42, p, -1.0f, fixture.out,
-                                 err);
-    if (st != QN_OK) {
-        goto out;
-    }
-    QN_TRY(qn_fixture_run(&fixture, device, &got, &bytes, err));
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
-        if (((uint32_t *)got)[i] != want[i]) {
+    QN_TRY(qn_fixture_open(ctx, &fixture, err));
+    QN_TRY(qn_fixture_out(&fixture, sizeof want, err));
+    QN_TRY(
+        stage_selftest_echo(fixture.graph, "echo", qn_range_1d(1), 42, p, -1.0f, fixture.out, err));
+    QN_TRY(qn_fixture_run(&fixture, device, &got, err));
+    for (size_t i = 0; i < sizeof want / sizeof *want && st == QN_OK; i++)
+        if (got[i] != want[i])
             st = qn_fail(err, QN_ERR_MISMATCH, "word %zu of the parameters is %08x, not %08x", i,
-                         ((uint32_t *)got)[i], want[i]);
-            break;
-        }
+                         got[i], want[i]);
 out:
-    free(got);
     qn_fixture_close(&fixture);
     return st;
 }
@@ -147,27 +141,19 @@ static qn_status check_visits(qn_ctx *ctx, const char *device, i32 cols, i32 row
 {
     const size_t n = (size_t)cols * (size_t)rows;
     qn_fixture fixture = { 0 };
-    void *seen = NULL;
-    size_t bytes;
-    qn_status st = qn_fixture_open(ctx, &fixture, err);
+    uint32_t *seen;
+    qn_status st = QN_OK;
 
-    if (st == QN_OK)
-        st = (fixture.out = qn_fixture_new(&fixture, n * sizeof(uint32_t))) ? QN_OK : QN_ERR_NOMEM;
-    if (st == QN_OK)
-        st = stage_selftest_visit(fixture.graph, "visit", qn_range_2d(cols, rows), cols, rows,
-                                  fixture.out, err);
-    if (st != QN_OK) {
-        goto out;
-    }
-    QN_TRY(qn_fixture_run(&fixture, device, &seen, &bytes, err));
-    for (size_t i = 0; i < n; i++)
-        if (((uint32_t *)seen)[i] != 1) {
+    QN_TRY(qn_fixture_open(ctx, &fixture, err));
+    QN_TRY(qn_fixture_out(&fixture, n * sizeof(uint32_t), err));
+    QN_TRY(stage_selftest_visit(fixture.graph, "visit", qn_range_2d(cols, rows), cols, rows,
+                                fixture.out, err));
+    QN_TRY(qn_fixture_run(&fixture, device, &seen, err));
+    for (size_t i = 0; i < n && st == QN_OK; i++)
+        if (seen[i] != 1)
             st = qn_fail(err, QN_ERR_MISMATCH, "%d x %d: point %zu was visited %u times", cols,
-                         rows, i, ((uint32_t *)seen)[i]);
-            break;
-        }
+                         rows, i, seen[i]);
 out:
-    free(seen);
     qn_fixture_close(&fixture);
     return st;
 }

@@ -6,29 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static qn_status add(qn_findings *findings, const char *name, const char *device,
-                     qn_verdict verdict, const char *note, qn_err *err)
-{
-    qn_finding f = { .n = verdict != QN_FINDING_SKIPPED, .verdict = verdict };
-
-    snprintf(f.part, sizeof f.part, "%s", device);
-    snprintf(f.name, sizeof f.name, "%s", name);
-    snprintf(f.note, sizeof f.note, "%s", note);
-    qn_findings_add(findings, &f);
-    return qn_findings_complete(findings, err);
-}
-
 qn_status qn_selftest_note(qn_findings *findings, const char *name, const char *device,
                            qn_status st, const qn_err *why, qn_err *err)
 {
-    return st == QN_OK ? add(findings, name, device, QN_FINDING_OK, "", err)
-                       : add(findings, name, device, QN_FINDING_OUT, why->text, err);
+    qn_finding_note(findings, device, st == QN_OK ? QN_FINDING_OK : QN_FINDING_OUT, name, "%s",
+                    st == QN_OK ? "" : why->text);
+    return qn_findings_complete(findings, err);
 }
 
 qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *device,
                            const char *reason, qn_err *err)
 {
-    return add(findings, name, device, QN_FINDING_SKIPPED, reason, err);
+    qn_finding_note(findings, device, QN_FINDING_SKIPPED, name, "%s", reason);
+    return qn_findings_complete(findings, err);
 }
 
 /* One device after the other, each in the context that its name opens, so that none disturbs the
@@ -43,10 +33,8 @@ static qn_status test_device(qn_findings *findings, const qn_options *engine, qn
 
     options.backend = device;
     QN_TRY(qn_ctx_open(&options, &ctx, err));
-    if ((slot = qn_device_find(ctx, device)) < 0) {
-        st = qn_fail(err, QN_ERR_INIT, "device %s is gone", device);
-        goto out;
-    }
+    if ((slot = qn_device_find(ctx, device)) < 0)
+        QN_FAIL(err, QN_ERR_INIT, "device %s is gone", device);
     QN_TRY(qn_selftest_known(findings, ctx, slot, err));
     QN_TRY(qn_selftest_geometry(findings, ctx, slot, err));
     QN_TRY(qn_selftest_parity(findings, reference, ctx, slot, err));

@@ -2,6 +2,7 @@
 #ifndef QN_LAB_SELFTEST_SELFTEST_IMPL_H
 #define QN_LAB_SELFTEST_SELFTEST_IMPL_H
 
+#include "lab/owned.h"
 #include "lab/selftest/selftest.h"
 #include "engine/engine.h"
 
@@ -13,14 +14,11 @@ qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *
 
 /* fixture.c: one graph with its buffers, pinned to a device. */
 
-enum { QN_FIXTURE_BUFS = 12 };
-
 typedef struct qn_fixture {
     qn_ctx *ctx;
     qn_graph *graph;
     qn_segments *segments;
-    qn_buf *bufs[QN_FIXTURE_BUFS]; /* freed with the fixture */
-    int n_bufs;
+    qn_owned owned;   /* the graph and buffers */
     qn_buf *out;      /* the result; borrowed */
     const char *type; /* of its elements */
     qn_err err;       /* why a buffer could not be made */
@@ -36,10 +34,12 @@ qn_buf *qn_fixture_copy(qn_fixture *fixture, const void *data, size_t bytes);
 qn_buf *qn_fixture_floats(qn_fixture *fixture, qn_i64 n, uint64_t seed);
 qn_buf *qn_fixture_bytes(qn_fixture *fixture, qn_i64 n, uint64_t seed);
 
-/* Runs all stages on the device, without fallback, and copies the result. The caller frees
- * *data. */
-qn_status qn_fixture_run(qn_fixture *fixture, const char *device, void **data, size_t *bytes,
-                         qn_err *err);
+/* Makes the buffer of the result. */
+qn_status qn_fixture_out(qn_fixture *fixture, size_t bytes, qn_err *err);
+
+/* Runs all stages on the device, without fallback, and copies the result, which belongs to the
+ * fixture; `data` is the address of a pointer. */
+qn_status qn_fixture_run(qn_fixture *fixture, const char *device, void *data, qn_err *err);
 
 /* cases.c: the graph of each op. */
 
@@ -58,9 +58,9 @@ extern const qn_case qn_cases[]; /* ended by a name of NULL */
 /* The case of a map_* op, which all look alike. */
 qn_case qn_case_of_map(const qn_op *op);
 
-/* Builds and runs a case; the caller frees *data. */
-qn_status qn_case_run(qn_ctx *ctx, const char *device, const qn_case *c, const char **type,
-                      void **data, size_t *bytes, qn_err *err);
+/* Builds and runs a case in an open fixture: `data` as above. */
+qn_status qn_case_run(qn_fixture *fixture, const char *device, const qn_case *c, void *data,
+                      qn_err *err);
 
 /* Hashes of messages, and the root over leaves of bytes from `seed`, as known answers need. */
 qn_status qn_build_hash(qn_fixture *fixture, const char *op, const void *messages,

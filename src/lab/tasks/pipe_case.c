@@ -1,18 +1,17 @@
-/* pipe_case.c - data that waits in ordinary memory, as a caller would have it.
+/* pipe_case.c - the reference case, with data in ordinary memory as a caller has it.
  *
  * Preparing a batch copies its operands into the arrays of the slot; delivering copies the result
  * out. Numbers are made and checked outside the timed part.
  */
-#include "pipe_case.h"
+#include "bench.h"
 
 #include "domain/tasks/task.h"
 
 #include "engine/engine.h"
+#include "lab/owned.h"
 #include "kernel/vector.gen.h"
-#include "util/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -25,6 +24,7 @@ typedef struct {
     size_t bytes; /* of one operand of one task */
     float *x, *y, *out;
     slot_arrays slots[QN_PIPE_MAX_DEPTH];
+    qn_owned owned; /* all these arrays */
 } work;
 
 static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
@@ -33,9 +33,9 @@ static qn_status build(void *user, int slot, qn_graph *graph, qn_err *err)
     slot_arrays *s = &w->slots[slot];
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(w->ctx, "pipe.x", w->bytes, &s->x, err));
-    QN_TRY(qn_buf_new(w->ctx, "pipe.y", w->bytes, &s->y, err));
-    QN_TRY(qn_buf_new(w->ctx, "pipe.sum", w->bytes, &s->out, err));
+    QN_TRY(qn_owned_buf(&w->owned, w->ctx, "pipe.x", w->bytes, &s->x, err));
+    QN_TRY(qn_owned_buf(&w->owned, w->ctx, "pipe.y", w->bytes, &s->y, err));
+    QN_TRY(qn_owned_buf(&w->owned, w->ctx, "pipe.sum", w->bytes, &s->out, err));
     QN_TRY(stage_vadd(graph, "vadd", qn_range_1d(w->what->elems), s->x, s->y, s->out, err));
     QN_TRY(qn_graph_output(graph, s->out, err));
 out:
@@ -67,13 +67,9 @@ static qn_status make_data(work *w, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_size_mul(w->bytes, (size_t)w->what->n_tasks, "pipe", &total, err));
-    w->x = malloc(total);
-    w->y = malloc(total);
-    w->out = malloc(total);
-    if (!w->x || !w->y || !w->out) {
-        st = qn_fail(err, QN_ERR_NOMEM, "pipe: out of host memory (3 x %zu bytes)", total);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&w->owned, total, &w->x, err));
+    QN_TRY(qn_owned_memory(&w->owned, total, &w->y, err));
+    QN_TRY(qn_owned_memory(&w->owned, total, &w->out, err));
     for (int t = 0; t < w->what->n_tasks; t++) {
         const qn_i64 at = t * w->what->elems;
 
@@ -116,23 +112,27 @@ static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn
     return out;
 }
 
-static qn_status run_rounds(const work *w, qn_pipe *pipe, double *us, qn_pipe_result *out,
-                            qn_err *err)
+typedef struct rounds {
+    const work *work;
+    qn_pipe *pipe;
+    int n_done;
+    qn_pipe_stats warm, last; /* after the first round, which warms up, and after the last */
+} rounds;
+
+static qn_status run_round(void *user, double *us, qn_err *err)
 {
-    const int rounds = w->what->rounds;
-    qn_pipe_stats warm, before;
+    rounds *r = user;
+    const work *w = r->work;
+    const double before = r->last.wall_us;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_pipe_run(pipe, w->what->n_tasks, err));
+    QN_TRY(qn_pipe_run(r->pipe, w->what->n_tasks, err));
+    r->last = qn_pipe_get_stats(r->pipe);
+    *us = r->last.wall_us - before;
+    if (r->n_done++)
+        goto out;
     memset(w->out, 0, w->bytes * (size_t)w->what->n_tasks);
-    warm = before = qn_pipe_get_stats(pipe);
-    for (int r = 0; r < rounds; r++) {
-        QN_TRY(qn_pipe_run(pipe, w->what->n_tasks, err));
-        us[r] = qn_pipe_get_stats(pipe).wall_us - before.wall_us;
-        before = qn_pipe_get_stats(pipe);
-    }
-    out->wall_us = qn_stats_of(us, (size_t)rounds);
-    out->phases = per_round(before, warm, w->what);
+    r->warm = r->last;
 out:
     return st;
 }
@@ -142,30 +142,20 @@ qn_status qn_pipe_case_run(qn_ctx *ctx, const qn_pipe_case *what, int depth, qn_
 {
     work w = { .ctx = ctx, .what = what, .bytes = (size_t)what->elems * sizeof(float) };
     const qn_pipe_work calls = { &w, build, prepare, deliver };
-    double *us = calloc((size_t)what->rounds, sizeof *us);
-    qn_pipe *pipe = NULL;
+    rounds r = { .work = &w };
+    qn_timing timing;
     qn_status st = QN_OK;
 
-    if (!us) {
-        st = qn_fail(err, QN_ERR_NOMEM, "pipe: %d rounds: out of host memory", what->rounds);
-        goto out;
-    }
     QN_TRY(make_data(&w, err));
-    QN_TRY(qn_pipe_open(ctx, "pipe", depth, &calls, &pipe, err));
-    QN_TRY(run_rounds(&w, pipe, us, out, err));
+    QN_TRY(qn_pipe_open(ctx, "pipe", depth, &calls, &r.pipe, err));
+    QN_TRY(qn_time(0, what->rounds, run_round, &r, &timing, err));
     QN_TRY(check_data(&w, err));
     out->depth = depth;
+    out->wall_us = timing.samples;
+    out->phases = per_round(r.last, r.warm, what);
     out->checksum = qn_fnv1a64(w.out, w.bytes * (size_t)what->n_tasks);
 out:
-    qn_pipe_close(pipe);
-    for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
-        qn_buf_free(w.slots[s].x);
-        qn_buf_free(w.slots[s].y);
-        qn_buf_free(w.slots[s].out);
-    }
-    free(w.x);
-    free(w.y);
-    free(w.out);
-    free(us);
+    qn_pipe_close(r.pipe);
+    qn_owned_free(&w.owned, 0);
     return st;
 }

@@ -22,9 +22,9 @@ void qn_page_keep(qn_page *page, const char *kind, json_t *figure)
 {
     if (!page->figures)
         page->figures = json_array();
-    if (!figure || json_object_set_new(figure, "kind", json_string(kind)) != 0 ||
-        json_object_set_new(figure, "section", qn_json_text(qn_str_get(&page->heading))) != 0 ||
-        json_array_append(page->figures, figure) != 0)
+    qn_json_put(&figure, "kind", json_string(kind));
+    qn_json_put(&figure, "section", qn_json_text(qn_str_get(&page->heading)));
+    if (!figure || json_array_append(page->figures, figure) != 0)
         page->html.failed = 1;
     json_decref(figure);
 }
@@ -42,8 +42,7 @@ static json_t *series_of(const qn_series *s)
     for (size_t i = 0; i < s->n_points; i++) {
         const qn_point *p = &s->points[i];
 
-        json_array_append_new(points,
-                              json_pack("[o, o, o, o]", qn_json_number(p->x), qn_json_number(p->y),
+        qn_json_push(&points, json_pack("[o, o, o, o]", qn_json_number(p->x), qn_json_number(p->y),
                                         qn_json_number(p->high), text_or_null(p->note)));
     }
     return json_pack("{s:o, s:i, s:b, s:o}", "name", text_or_null(s->name), "color", s->color,
@@ -55,11 +54,11 @@ static json_t *chart_of(const qn_line_chart *chart)
     json_t *series = json_array(), *marks = json_array();
 
     for (size_t i = 0; i < chart->n_series; i++)
-        json_array_append_new(series, series_of(&chart->series[i]));
+        qn_json_push(&series, series_of(&chart->series[i]));
     for (size_t i = 0; i < chart->n_marks; i++)
-        json_array_append_new(
-            marks, json_pack("{s:o, s:o, s:i}", "x", qn_json_number(chart->marks[i].x), "label",
-                             text_or_null(chart->marks[i].label), "color", chart->marks[i].color));
+        qn_json_push(&marks, json_pack("{s:o, s:o, s:i}", "x", qn_json_number(chart->marks[i].x),
+                                       "label", text_or_null(chart->marks[i].label), "color",
+                                       chart->marks[i].color));
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "title", text_or_null(chart->title), "x",
                      axis_of(&chart->x), "y", axis_of(&chart->y), "high",
                      text_or_null(chart->high_name), "series", series, "marks", marks);
@@ -70,8 +69,7 @@ void qn_page_keep_lines(qn_page *page, const qn_line_chart *charts, size_t n)
     json_t *list = json_array();
 
     for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list, chart_of(&charts[i])) != 0)
-            page->html.failed = 1;
+        qn_json_push(&list, chart_of(&charts[i]));
     qn_page_keep(page, "lines", json_pack("{s:o}", "charts", list));
 }
 
@@ -88,8 +86,7 @@ qn_status qn_figures_write(const qn_page *page, const char *page_path, qn_err *e
     root = json_pack("{s:s, s:O}", "format", format_name, "figures", page->figures);
     if (!root || asprintf(&path, "%.*s%s", (int)(has_tail ? n - tail : n), page_path, ending) < 0) {
         path = NULL;
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its figures", page_path);
-        goto out;
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its figures", page_path);
     }
     QN_TRY(qn_json_write(path, root, err));
 out:
@@ -113,11 +110,8 @@ qn_status qn_figures_read(const char *path, json_t **root, json_t **list, qn_err
     *root = *list = NULL;
     QN_TRY(qn_json_read(path, root, err));
     QN_TRY(qn_json_get_text(*root, "format", path, &format, err));
-    if (strcmp(format, format_name) != 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: its format is '%.40s', not %s", path, format,
-                     format_name);
-        goto out;
-    }
+    if (strcmp(format, format_name) != 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: its format is '%.40s', not %s", path, format, format_name);
     QN_TRY(qn_json_get_array(*root, "figures", path, list, err));
 out:
     if (st != QN_OK) {

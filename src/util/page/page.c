@@ -188,6 +188,7 @@ void qn_page_section(qn_page *page, const char *heading)
     page->in_section = 1;
     page->heading.len = 0;
     qn_str_add(&page->heading, heading);
+    page->html.failed |= page->heading.failed;
     add_element(&page->html, "<section>\n<h2>", heading, "</h2>\n");
 }
 

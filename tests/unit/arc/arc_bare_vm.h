@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "lab/made/make.h"
-#include "domain/arc/run/pool.h"
+#include "domain/arc/run/executor.h"
 #include "domain/arc/task/task.h"
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 
 #define QN_TEAM 1
 #include "kernel/dialect.h"
@@ -60,7 +60,7 @@ static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
                             .chunk = 1 } };
     qn_err err;
 
-    bare_must(qn_arc_pool_open((size_t)1 << 30, NULL, &vm.pool, &err) == QN_OK, "no pool");
+    bare_must(qn_arc_pool_open((size_t)1 << 30, &vm.pool, &err) == QN_OK, "no pool");
     return vm;
 }
 

@@ -14,8 +14,7 @@
 #include <string.h>
 
 #include "lab/made/make.h"
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 #include "kernel/arc/arc_ops.h"
 

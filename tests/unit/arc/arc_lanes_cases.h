@@ -16,7 +16,7 @@
 #include "arc_bare_vm.h"
 #include "arc_bytes_program.h"
 
-#include "lab/arc/check_cases.h"
+#include "lab/arc/check.h"
 
 enum { ARENA = 2 << 20, STEPS = 4000000, BYTES_STEPS = 3000, N_BYTES = 250 };
 
@@ -102,7 +102,8 @@ static qn_str bare_text(const bare_vm *vm, uint32_t number)
     return text;
 }
 
-/* A run that ended at a limit here may end otherwise on the last rung. Returns whether it did not. */
+/* A run that ended at a limit here may end otherwise on the last rung. Returns whether it did
+ * not. */
 static int assert_same_as(const bare_vm *vm, const fixture *r, uint32_t k)
 {
     const arc_result *x = &vm->results[k], *y = qn_arc_session_result(r->s, k);
@@ -144,8 +145,7 @@ static void made_programs_give_what_one_lane_gives(void **state)
 
         qn_arc_make_program(70000 + k / 2, "made", &options, &text);
         file = parse_good(qn_str_get(&text));
-        code =
-            compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
+        code = compile_with(&file->programs[0], QN_ARC_OFF_INLINE);
         bare_add(&vm, code.bytes, code.n, args);
         fixture_job(&r, fixture_code(&r, "made", &code), fixture_made_grid(&r, 9000 + k % 50));
         qn_arc_code_free(&code);
@@ -243,7 +243,7 @@ static void add_loop(bare_vm *vm, fixture *r, const char *body)
 
     qn_str_addf(&text, "def solve_a(I):\n    %s\n    return O\n", body);
     file = parse_good(qn_str_get(&text));
-    code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
+    code = compile_with(&file->programs[0], QN_ARC_OFF_INLINE);
     bare_add(vm, code.bytes, code.n, args);
     fixture_job(r, fixture_code(r, "loop", &code), fixture_made_grid(r, 5));
     qn_arc_code_free(&code);
@@ -286,13 +286,13 @@ static void loops_beyond_their_limit_leave(void **state)
         fixture r = open_one_lane();
         bare_vm vm = bare_open(ARENA, STEPS);
 
-        vm.par.max_turns = limits[i];
+        vm.par.max_loops = limits[i];
         for (uint32_t k = 0; k < N_LOOPS; k++)
             add_loop(&vm, &r, loops[k]);
         bare_run(&vm);
         fixture_run(&r);
         for (uint32_t k = 0; k < N_LOOPS; k++) {
-            if (vm.results[k].code == ARC_E_TURNS)
+            if (vm.results[k].code == ARC_E_LOOPS)
                 n_left++;
             else
                 n_same += (uint32_t)assert_same_as(&vm, &r, k);
@@ -304,13 +304,13 @@ static void loops_beyond_their_limit_leave(void **state)
 }
 
 /* How one loop over the cells of a grid ends with these limits. */
-static arc_result loop_within(uint32_t max_steps, uint32_t max_turns)
+static arc_result loop_within(uint32_t max_steps, uint32_t max_loops)
 {
     fixture r = open_one_lane();
     bare_vm vm = bare_open(ARENA, max_steps);
     arc_result result;
 
-    vm.par.max_turns = max_turns;
+    vm.par.max_loops = max_loops;
     add_loop(&vm, &r, loops[0]);
     bare_run(&vm);
     result = vm.results[0];
@@ -327,15 +327,15 @@ static void steps_side_by_side_are_one_turn(void **state)
 #ifdef TEAM_OF
     const int few = ARC_OK;
 #else
-    const int few = ARC_E_TURNS;
+    const int few = ARC_E_LOOPS;
 #endif
 
     (void)state;
     assert_true(steps > 8 * 8);
     assert_int_equal(loop_within(STEPS, steps).code, ARC_OK);
     assert_int_equal(loop_within(STEPS, steps / 2).code, few);
-    assert_int_equal(loop_within(STEPS, steps / 64).code, ARC_E_TURNS);
-    assert_int_equal(loop_within(steps, steps / 64).code, ARC_E_TURNS);
+    assert_int_equal(loop_within(STEPS, steps / 64).code, ARC_E_LOOPS);
+    assert_int_equal(loop_within(steps, steps / 64).code, ARC_E_LOOPS);
 }
 
 /* Without a limit on loops the step that was one too many is found; with one a team leaves that to
@@ -349,7 +349,7 @@ static void too_many_steps_are_told_where_nothing_may_leave(void **state)
     assert_int_equal(alone.code, ARC_E_STEPS);
     assert_int_equal(alone.steps, steps - 1);
 #ifdef TEAM_OF
-    assert_int_equal(leaving.code, ARC_E_TURNS);
+    assert_int_equal(leaving.code, ARC_E_LOOPS);
 #else
     assert_int_equal(leaving.code, ARC_E_STEPS);
 #endif
@@ -363,8 +363,7 @@ static void comparing_what_is_shared_without_end_is_given_up(void **state)
         "    p = rbind(repeat, 40)\n    f = power(p, 12)\n    a = f(J)\n    b = f(K)\n"
         "    O = equality(a, b)\n    return O\n";
     qn_arc_file *file = parse_good(text);
-    qn_arc_code code =
-        compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
+    qn_arc_code code = compile_with(&file->programs[0], QN_ARC_OFF_INLINE);
     bare_vm vm = bare_open(ARENA, STEPS);
     const uint64_t args[3] = { bare_made_grid(&vm, 3) };
 

@@ -1,5 +1,5 @@
-/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and the memory that they leave.
- * One program per way of going through blocks takes this in. */
+/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and the memory that they
+ * leave. One program per way of going through blocks takes this in. */
 #include "arc_op_fixture.h"
 
 static void run_case(op_fixture *fixture, const qn_arc_case *c, size_t number)

@@ -10,9 +10,8 @@
 #include "arc_values.h"
 #include "golden.h"
 
-#include "lab/arc/cases.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "lab/arc/check.h"
+#include "domain/arc/value/value.h"
 
 #define QN_TEAM 1
 #include "kernel/dialect.h"

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "util/hash.h"
 
 static inline qn_arc_heap *open_heap(void)

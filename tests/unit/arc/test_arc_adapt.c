@@ -1,6 +1,7 @@
 /* test_arc_adapt.c - programs that stay on the CPU while their batch goes to a device. */
 #include "arc_session_fixture.h"
 
+#include "domain/arc/run/session_impl.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
 
@@ -34,6 +35,11 @@ static fixture reference(void)
     return ref;
 }
 
+static void place(fixture *r, int program, qn_arc_place where)
+{
+    r->s->programs.items[program].place = where;
+}
+
 static void programs_run_where_they_are_told_to(void **state)
 {
     fixture ref = reference(), r = open_adapting(NULL, 0, NULL);
@@ -46,7 +52,7 @@ static void programs_run_where_they_are_told_to(void **state)
     all = qn_arc_session_stats(r.s)->gpu_ops;
     assert_int_equal(qn_arc_session_stats(r.s)->cpu_ops, 0);
     for (int p = 0; p < N_PROGRAMS; p++)
-        qn_arc_session_place(r.s, programs[p], p % 2 ? QN_ARC_PLACE_CPU : QN_ARC_PLACE_DEVICE);
+        place(&r, programs[p], p % 2 ? QN_ARC_PLACE_CPU : QN_ARC_PLACE_DEVICE);
     fixture_run(&r);
     assert_same(&ref, &r, "some on the CPU");
     there = qn_arc_session_stats(r.s)->gpu_ops - all;
@@ -54,7 +60,7 @@ static void programs_run_where_they_are_told_to(void **state)
     assert_int_equal(there + qn_arc_session_stats(r.s)->cpu_ops, all);
     /* And back. */
     for (int p = 0; p < N_PROGRAMS; p++)
-        qn_arc_session_place(r.s, programs[p], QN_ARC_PLACE_DEVICE);
+        place(&r, programs[p], QN_ARC_PLACE_DEVICE);
     fixture_run(&r);
     assert_int_equal(qn_arc_session_stats(r.s)->gpu_ops, 2 * all + there);
     fixture_close(&r);
@@ -136,7 +142,7 @@ static void what_programs_share_changes_nothing(void **state)
                    (qn_arc_session_options){ .prefixes = QN_ARC_PREFIXES_ALL });
     add_programs(&r, programs);
     for (int p = 0; p < N_PROGRAMS; p++)
-        qn_arc_session_place(r.s, programs[p], QN_ARC_PLACE_CPU);
+        place(&r, programs[p], QN_ARC_PLACE_CPU);
     fixture_run(&r);
     assert_same(&ref, &r, "shared");
     fixture_close(&r);

@@ -1,8 +1,7 @@
 /* test_arc_batch.c - programs on the grids of tasks: who runs on what, scores, files, failures. */
 #include "golden.h"
 
-#include "domain/arc/batch/evaluate.h"
-#include "domain/arc/batch/failure.h"
+#include "domain/arc/batch/batch.h"
 #include "domain/arc/task/task.h"
 #include "util/file.h"
 #include "util/temp_dir.h"
@@ -35,7 +34,8 @@ static void parse(fixture *r, const char *text)
     qn_str notes = { 0 };
 
     qn_arc_programs_free(&r->programs);
-    if (qn_arc_programs_parse("test", text, strlen(text), &r->programs, &notes, &r->err) != QN_OK)
+    if (qn_arc_programs_parse("test", text, strlen(text), 0, &r->programs, &notes, &r->err) !=
+        QN_OK)
         fail_msg("%s\n%s", r->err.text, qn_str_get(&notes));
     qn_str_free(&notes);
 }
@@ -87,9 +87,9 @@ static int close_fixture(void **state)
     return 0;
 }
 
-static qn_arc_evaluation evaluate(fixture *r, const qn_arc_evaluate_options *options)
+static qn_arc_report evaluate(fixture *r, const qn_arc_evaluate_options *options)
 {
-    qn_arc_evaluation e = { 0 };
+    qn_arc_report e = { 0 };
     qn_arc_evaluate_options o = *options;
 
     o.watch.mode = QN_PROGRESS_OFF;
@@ -108,7 +108,7 @@ static void a_file_with_errors_is_refused_with_all_of_them(void **state)
     qn_str notes = { 0 };
 
     assert_int_equal(
-        qn_arc_programs_parse("file.py", text, strlen(text), &programs, &notes, &r->err),
+        qn_arc_programs_parse("file.py", text, strlen(text), 0, &programs, &notes, &r->err),
         QN_ERR_INPUT);
     assert_string_equal(r->err.text, "file.py: 2 errors");
     assert_non_null(strstr(qn_str_get(&notes), "file.py:2:18: error: unknown name 'frozen'"));
@@ -123,7 +123,7 @@ static void a_text_without_programs_is_refused(void **state)
     qn_arc_programs programs = { 0 };
     qn_str notes = { 0 };
 
-    assert_int_equal(qn_arc_programs_parse("file.py", "# none\n", 7, &programs, &notes, &r->err),
+    assert_int_equal(qn_arc_programs_parse("file.py", "# none\n", 7, 0, &programs, &notes, &r->err),
                      QN_ERR_INPUT);
     assert_non_null(strstr(r->err.text, "file.py: no program"));
     qn_str_free(&notes);
@@ -134,7 +134,7 @@ static void a_text_without_programs_is_refused(void **state)
 static void by_id_each_program_has_the_pairs_of_its_task(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluation e;
+    qn_arc_report e;
 
     parse(r, solvers);
     e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
@@ -145,7 +145,7 @@ static void by_id_each_program_has_the_pairs_of_its_task(void **state)
     assert_int_equal(e.scores[1].solved, 2); /* samples are given */
     assert_int_equal(e.unscored, 1);
     assert_int_equal(e.errors, 0);
-    qn_arc_evaluation_free(&e);
+    qn_arc_report_free(&e);
 }
 
 static void parts_of_a_task_can_be_chosen(void **state)
@@ -161,18 +161,18 @@ static void parts_of_a_task_can_be_chosen(void **state)
 
     parse(r, solvers);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        qn_arc_evaluation e =
+        qn_arc_report e =
             evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = cases[i].pairs } });
 
         assert_int_equal(e.runs, cases[i].runs);
-        qn_arc_evaluation_free(&e);
+        qn_arc_report_free(&e);
     }
 }
 
 static void with_match_all_every_program_meets_every_grid(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluation e;
+    qn_arc_report e;
 
     parse(r, solvers);
     e = evaluate(r, &(qn_arc_evaluate_options){
@@ -180,13 +180,13 @@ static void with_match_all_every_program_meets_every_grid(void **state)
     assert_int_equal(e.runs, 10);
     assert_int_equal(e.scores[0].runs, 5);
     assert_int_equal(e.scores[1].runs, 5);
-    qn_arc_evaluation_free(&e);
+    qn_arc_report_free(&e);
 }
 
 static void programs_without_a_task_are_refused(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluation e = { 0 };
+    qn_arc_report e = { 0 };
 
     parse(r, "def solve_other(I):\n    return vmirror(I)\n");
     assert_int_equal(
@@ -195,6 +195,7 @@ static void programs_without_a_task_are_refused(void **state)
                         &r->err),
         QN_ERR_INPUT);
     assert_non_null(strstr(r->err.text, "the first is 'other'"));
+    qn_arc_report_free(&e);
 }
 
 /* Failures. */
@@ -202,14 +203,14 @@ static void programs_without_a_task_are_refused(void **state)
 static void a_failure_names_program_line_primitive_and_reason(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluation e;
+    qn_arc_report e;
 
     parse(r, "def solve_turn(I):\n    x1 = ofcolor(I, TEN)\n    x2 = first(x1)\n    return x2\n");
     e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
     assert_int_equal(e.errors, 3);
     assert_string_equal(e.scores[0].failure,
                         "prog turn line 3: first: empty container (given empty set)");
-    qn_arc_evaluation_free(&e);
+    qn_arc_report_free(&e);
 }
 
 static void a_failure_says_what_operands_were(void **state)
@@ -242,14 +243,14 @@ static void a_failure_says_what_operands_were(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[256];
-        qn_arc_evaluation e;
+        qn_arc_report e;
 
         snprintf(text, sizeof text, "def solve_turn(I):\n%s", cases[i].body);
         parse(r, text);
         e = evaluate(r, &(qn_arc_evaluate_options){ .run = { .pairs = QN_ARC_PAIRS_ALL } });
         assert_int_equal(e.errors, 3);
         assert_string_equal(strchr(e.scores[0].failure, ':') + 2, cases[i].failure);
-        qn_arc_evaluation_free(&e);
+        qn_arc_report_free(&e);
     }
 }
 
@@ -267,16 +268,21 @@ static void every_code_has_a_sentence_and_a_status(void **state)
 static void a_program_beyond_its_steps_ends_at_a_limit(void **state)
 {
     fixture *r = *state;
-    qn_arc_evaluate_options o = { .run = { .pairs = QN_ARC_PAIRS_FIRST } };
-    qn_arc_evaluation e;
+    char path[1100];
+    qn_arc_evaluate_options o = { .run = { .pairs = QN_ARC_PAIRS_FIRST, .stats = path } };
+    json_t *stats = NULL;
+    qn_arc_report e;
 
+    snprintf(path, sizeof path, "%s/stats.json", r->dir.path);
     parse(r, "def solve_turn(I):\n    x1 = vmirror(I)\n    x2 = hmirror(x1)\n    return x2\n");
     o.session.limits.max_steps = 1;
     e = evaluate(r, &o);
     assert_string_equal(e.scores[0].failure,
                         "prog turn line 3: hmirror: more steps than the limit");
-    assert_int_equal(e.stats.limits, 1);
-    qn_arc_evaluation_free(&e);
+    assert_int_equal(qn_json_read(path, &stats, &r->err), QN_OK);
+    assert_int_equal(json_integer_value(json_object_get(stats, "limits")), 1);
+    json_decref(stats);
+    qn_arc_report_free(&e);
 }
 
 /* Outputs. */
@@ -363,11 +369,12 @@ static void files_appear_only_when_all_is_done(void **state)
     char path[1200], *text = NULL;
     size_t bytes;
     qn_arc_evaluate_options o = { .run = { .pairs = QN_ARC_PAIRS_ALL, .results = path } };
-    qn_arc_evaluation e = { 0 };
+    qn_arc_report e = { 0 };
 
     snprintf(path, sizeof path, "%s/results.jsonl", r->dir.path);
     parse(r, "def solve_other(I):\n    return vmirror(I)\n");
     assert_int_not_equal(qn_arc_evaluate(r->ctx, &r->programs, &r->tasks, &o, &e, &r->err), QN_OK);
+    qn_arc_report_free(&e);
     assert_int_not_equal(access(path, F_OK), 0);
     parse(r, solvers);
     e = evaluate(r, &o);
@@ -376,7 +383,7 @@ static void files_appear_only_when_all_is_done(void **state)
                                  "\"pair\":1,\"status\":\"ok\",\"steps\":1,\"equal\":false,"
                                  "\"differing\":2,\"output\":{\"g\":[\"43\"]}}\n"));
     free(text);
-    qn_arc_evaluation_free(&e);
+    qn_arc_report_free(&e);
 }
 
 #define ON_BOTH(test)                                                                              \

@@ -23,7 +23,7 @@ static void compile_all(qn_arc_code codes[2])
     qn_arc_file *file = parse_good(text);
 
     for (int i = 0; i < 2; i++)
-        codes[i] = compile_with(&file->programs[i], (qn_arc_compile_options){ 0 });
+        codes[i] = compile_with(&file->programs[i], 0);
     qn_arc_file_free(file);
 }
 
@@ -37,8 +37,9 @@ static void free_all(qn_arc_code codes[2])
 
 static void programs_come_back_from_a_file_as_they_were(void **state)
 {
-    qn_temp_dir dir = { "" };
-    char path[1100];
+    qn_temp_dir dir = { .path = "" };
+    char path[1100], *packed = NULL;
+    size_t bytes = 0;
     qn_arc_code codes[2], *back = NULL;
     qn_err err = { .text = "" };
     int n = 0;
@@ -48,8 +49,10 @@ static void programs_come_back_from_a_file_as_they_were(void **state)
     snprintf(path, sizeof path, "%s/programs", dir.path);
     compile_all(codes);
     assert_int_equal(qn_arc_codes_write(path, codes, 2, &err), QN_OK);
-    if (qn_arc_codes_read(path, &back, &n, &err) != QN_OK)
+    if (qn_file_read_most(path, QN_MOST_PROGRAM, &packed, &bytes, &err) != QN_OK ||
+        qn_arc_codes_unpack(packed, bytes, &back, &n, &err) != QN_OK)
         fail_msg("%s", err.text);
+    free(packed);
     qn_temp_dir_remove(&dir);
     assert_int_equal(n, 2);
     for (int i = 0; i < 2; i++) {

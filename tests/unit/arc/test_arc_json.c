@@ -2,10 +2,8 @@
 #include "arc_values.h"
 #include "golden.h"
 
-#include "domain/arc/value/known.h"
-#include "lab/arc/cases.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
+#include "lab/arc/check.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/file.h"
 #include "util/temp_dir.h"

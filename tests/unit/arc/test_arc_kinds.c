@@ -2,9 +2,9 @@
 #include "arc_program_fixture.h"
 #include "golden.h"
 
-#include "domain/arc/compile/kinds.h"
-#include "domain/arc/value/known.h"
-#include "lab/arc/cases.h"
+#include "domain/arc/compile/passes.h"
+#include "domain/arc/value/value.h"
+#include "lab/arc/check.h"
 
 /* An operation on constants, as the compiler sees it. */
 static qn_arc_kinds infer_case(const qn_arc_case *c, int op, int *cannot_fail)

@@ -4,9 +4,8 @@
 #include <ctype.h>
 
 #include "lab/made/make.h"
-#include "lab/made/signatures.h"
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/op_names.h"
+#include "lab/made/maker.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"
 

@@ -4,8 +4,8 @@
 
 #include "domain/arc/compile/compile.h"
 #include "lab/made/make.h"
-#include "domain/arc/run/pool.h"
-#include "domain/arc/value/encode.h"
+#include "domain/arc/run/executor.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 
 /* The constants of a program in the pool are those it has in its file. */
@@ -49,7 +49,7 @@ static int compile_all(const qn_str *text)
     int n;
 
     assert_false(text->failed);
-    assert_int_equal(qn_arc_pool_open(16 << 20, NULL, &pool, &err), QN_OK);
+    assert_int_equal(qn_arc_pool_open(16 << 20, &pool, &err), QN_OK);
     assert_int_equal(qn_arc_heap_new(&heap, &err), QN_OK);
     if (qn_arc_parse("made.py", text->data, text->len, NULL, 0, &file, &err) != QN_OK)
         fail_msg("%s", err.text);
@@ -62,7 +62,7 @@ static int compile_all(const qn_str *text)
     for (int i = 0; i < file->n_programs; i++) {
         qn_arc_code code = { 0 };
 
-        if (qn_arc_compile(&file->programs[i], NULL, &code, &err) != QN_OK)
+        if (qn_arc_compile(&file->programs[i], 0, &code, &err) != QN_OK)
             fail_msg("%s", err.text);
         check_in_pool(&code, pool, &hold, heap);
         qn_arc_code_free(&code);

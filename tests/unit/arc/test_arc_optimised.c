@@ -9,7 +9,7 @@
 #include "lab/made/make.h"
 #include "domain/arc/run/session.h"
 #include "domain/arc/task/task.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 
 enum { MOST_GRIDS = 60 };
 
@@ -164,9 +164,7 @@ static void compare(fixture *r, const qn_arc_source *program, const qn_arc_code 
 static int run_both(fixture *r, const qn_arc_source *program, unsigned off)
 {
     qn_arc_job jobs[2 * MOST_GRIDS];
-    qn_arc_code codes[2] = { compile_with(program, (qn_arc_compile_options){ .off = off }),
-                             compile_with(program,
-                                          (qn_arc_compile_options){ .off = QN_ARC_OFF_ALL }) };
+    qn_arc_code codes[2] = { compile_with(program, off), compile_with(program, QN_ARC_OFF_ALL) };
     const int with[2] = { add_program(r, program, &codes[0]), add_program(r, program, &codes[1]) };
     const int is_three = (program->dag.flags & ARC_FLAG_THREE) != 0;
     qn_err err = { .text = "" };

@@ -152,7 +152,7 @@ static void calls_that_may_be_others_are_left(void **state)
 
         snprintf(text, sizeof text, ONE "%s    return O\n", bodies[i]);
         file = parse_good(text);
-        code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+        code = compile_with(&file->programs[0], 0);
         for (int k = 0; k < head_of(&code).n_ins; k++)
             n_calls += ins_of(&code, k).op == ARC_OP_CALL;
         assert_int_equal(n_calls, 1);
@@ -252,7 +252,7 @@ static uint32_t cost_of(const char *statement)
 
     snprintf(text, sizeof text, ONE "    O = %s\n    return O\n", statement);
     file = parse_good(text);
-    code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    code = compile_with(&file->programs[0], 0);
     cost = head_of(&code).cost;
     qn_arc_code_free(&code);
     qn_arc_file_free(file);
@@ -279,7 +279,7 @@ static void program_with_errors_is_not_compiled(void **state)
     qn_err err = { .text = "" };
 
     (void)state;
-    assert_int_equal(qn_arc_compile(&file->programs[0], NULL, &code, &err), QN_ERR_INPUT);
+    assert_int_equal(qn_arc_compile(&file->programs[0], 0, &code, &err), QN_ERR_INPUT);
     assert_string_equal(err.text, "program a has 1 errors");
     qn_arc_file_free(file);
 }
@@ -297,7 +297,7 @@ static void program_of_too_many_instructions_is_refused(void **state)
         qn_str_add(&text, "    x = first(x)\n");
     qn_str_add(&text, "    return x\n");
     file = parse_good(text.data);
-    assert_int_equal(qn_arc_compile(&file->programs[0], NULL, &code, &err), QN_ERR_LIMIT);
+    assert_int_equal(qn_arc_compile(&file->programs[0], 0, &code, &err), QN_ERR_LIMIT);
     assert_string_equal(err.text, "program a: more instructions than a program can have");
     qn_arc_file_free(file);
     qn_str_free(&text);

@@ -1,7 +1,7 @@
 /* test_arc_pool.c - values and programs in the pool, where devices read them. */
 #include "arc_values.h"
 
-#include "domain/arc/run/pool.h"
+#include "domain/arc/run/executor.h"
 #include "kernel/arc/arc_code.h"
 
 static qn_content_store *open_pool(size_t budget)
@@ -9,7 +9,7 @@ static qn_content_store *open_pool(size_t budget)
     qn_content_store *pool = NULL;
     qn_err err = { .text = "" };
 
-    if (qn_arc_pool_open(budget, NULL, &pool, &err) != QN_OK)
+    if (qn_arc_pool_open(budget, &pool, &err) != QN_OK)
         fail_msg("%s", err.text);
     return pool;
 }

@@ -3,6 +3,8 @@
 
 #include "domain/arc/api/server.h"
 
+#include <malloc.h>
+
 static qn_ctx *ctx;
 static qn_arc *arc;
 
@@ -75,6 +77,49 @@ static void programs_run_on_the_tasks_of_their_ids(void **state)
         "{\"run\": {\"match\": \"all\", \"pairs\": \"train\", \"programs\": [\"same\"]}}",
         "{\"ok\":true,\"runs\":1,\"solved\":0,\"errors\":0,\"scores\":{\"same\":{\"runs\":1,"
         "\"solved\":0,\"errors\":0,\"differing\":2,\"other_shape\":0,\"steps\":1}}}\n");
+}
+
+/* A task of one pair, 30 x 30 cells of `colour` to be found again. */
+static void add_large_task(const char *id, int colour)
+{
+    static char row[128], grid[8192], line[20000];
+    int n = 0;
+
+    for (int c = 0; c < 30; c++)
+        n += snprintf(row + n, sizeof row - (size_t)n, "%s%d", c ? "," : "[", colour);
+    snprintf(row + n, sizeof row - (size_t)n, "]");
+    n = 0;
+    for (int r = 0; r < 30; r++)
+        n += snprintf(grid + n, sizeof grid - (size_t)n, "%s%s", r ? "," : "[", row);
+    snprintf(grid + n, sizeof grid - (size_t)n, "]");
+    snprintf(line, sizeof line,
+             "{\"tasks\": {\"%s\": {\"train\": [{\"input\": %s, \"output\": %s}], \"test\": []}}}",
+             id, grid, grid);
+    json_decref(ask(line));
+}
+
+static void what_is_replaced_takes_no_memory(void **state)
+{
+    size_t before;
+
+    (void)state;
+    fill();
+    add_large_task("same", 0);
+    before = mallinfo2().uordblks;
+    for (int i = 0; i < 5000; i++) {
+        add_large_task("same", i % 10);
+        if (i % 10 == 0)
+            expect_text("{\"programs\": {\"same\": \"def solve_x(I):\\n    O = identity(I)\\n"
+                        "    return O\\n\"}}",
+                        "{\"ok\":true,\"added\":1,\"programs\":2}\n");
+    }
+    assert_in_range(mallinfo2().uordblks, 0, before + (8 << 20)); /* of 40 MB that came */
+    expect_text(
+        "{\"run\": {}}",
+        "{\"ok\":true,\"runs\":3,\"solved\":2,\"errors\":0,\"scores\":{\"turn\":{\"runs\":2,"
+        "\"solved\":1,\"errors\":0,\"differing\":0,\"other_shape\":1,\"steps\":2},"
+        "\"same\":{\"runs\":1,\"solved\":1,\"errors\":0,\"differing\":0,\"other_shape\":0,"
+        "\"steps\":1}}}\n");
 }
 
 static void outputs_come_back_when_they_are_wanted(void **state)
@@ -260,6 +305,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_server, close_server)
     const struct CMUnitTest tests[] = {
         TEST(programs_run_on_the_tasks_of_their_ids),
+        TEST(what_is_replaced_takes_no_memory),
         TEST(outputs_come_back_when_they_are_wanted),
         TEST(another_of_the_same_id_replaces_the_first),
         TEST(a_program_with_errors_is_reported_and_others_are_added),

@@ -4,7 +4,6 @@
 
 #include <png.h>
 
-#include "domain/arc/show/canvas.h"
 #include "domain/arc/show/figure.h"
 #include "domain/arc/show/show.h"
 #include "util/file.h"

@@ -6,7 +6,7 @@
  */
 #include "arc_program_fixture.h"
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 #include "util/hash.h"
 
 enum { ROUNDS = 400, MOST_STEPS = 120 };
@@ -185,7 +185,7 @@ static void make_program(qn_str *text, int is_batt, uint64_t seed)
 static void assert_same_results(const qn_arc_source *program, unsigned off)
 {
     static machine m;
-    qn_arc_code code = compile_with(program, (qn_arc_compile_options){ .off = off });
+    qn_arc_code code = compile_with(program, off);
     uint64_t *values = calloc((size_t)program->dag.n, sizeof *values);
 
     assert_non_null(values);
@@ -254,7 +254,7 @@ static void long_chain_needs_few_slots(void **state)
         qn_str_add(&text, "    x = rot90(x)\n");
     qn_str_add(&text, "    return x\n");
     file = parse_good(text.data);
-    code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    code = compile_with(&file->programs[0], 0);
     assert_int_equal(head_of(&code).n_ins, 1002);
     assert_int_equal(head_of(&code).n_slot, 2);
     qn_arc_code_free(&code);

@@ -1,7 +1,7 @@
 /* test_arc_vm_batt.c - batt programs: what a failed step spoils and what it does not. */
 #include "arc_session_fixture.h"
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 
 enum { N_STEPS = 10, HEAD_LINES = 3 }; /* step k is on line HEAD_LINES + k */
 
@@ -25,7 +25,7 @@ static records run_text(const char *backend, const char *text)
     qn_err err = { .text = "" };
 
     out.r = fixture_open(backend, (qn_arc_session_options){ 0 });
-    out.code = compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_ALL });
+    out.code = compile_with(&file->programs[0], QN_ARC_OFF_ALL);
     fixture_batt_job(&out.r, fixture_code(&out.r, "batt", &out.code),
                      fixture_grid(&out.r, "grid", 2, 3, cells));
     fixture_run(&out.r);

@@ -4,8 +4,8 @@
 #include "arc_session_fixture.h"
 #include "golden.h"
 
-#include "lab/arc/check_cases.h"
-#include "domain/arc/value/known.h"
+#include "lab/arc/check.h"
+#include "domain/arc/value/value.h"
 
 enum { INSTANCES = 400, CASES_PER_OP = 3 };
 
@@ -151,7 +151,7 @@ static void few_loops_change_nothing_but_the_counters(void **state)
     (void)state;
     add_made(&cpu, 300, INSTANCES);
     fixture_run(&cpu);
-    assert_int_equal(qn_arc_session_stats(cpu.s)->fallbacks[ARC_E_TURNS], 0);
+    assert_int_equal(qn_arc_session_stats(cpu.s)->fallbacks[ARC_E_LOOPS], 0);
     for (int d = 0; d < 2; d++) {
         fixture sim = fixture_in(
             open_with(QN_OPTIONS(.backend = "sim", .log = "none", .fault = "sim.devices=2")),
@@ -161,7 +161,7 @@ static void few_loops_change_nothing_but_the_counters(void **state)
         add_made(&sim, 300, INSTANCES);
         fixture_run(&sim);
         assert_same(&cpu, &sim, "few loops");
-        assert_true(qn_arc_session_stats(sim.s)->fallbacks[ARC_E_TURNS] > 0);
+        assert_true(qn_arc_session_stats(sim.s)->fallbacks[ARC_E_LOOPS] > 0);
         assert_sums(&sim);
         fixture_close(&sim);
     }
@@ -172,8 +172,8 @@ static void job_that_takes_long_leaves_its_line(void **state)
 {
     (void)state;
     assert_int_equal(
-        run_leaving((qn_arc_limits){ .max_loops = 100 }, takes_long, ARC_E_TURNS,
-                    "[GPU] arc.vm failed: TURNS limit 100 (program a, grid grid7). CPU fallback.\n",
+        run_leaving((qn_arc_limits){ .max_loops = 100 }, takes_long, ARC_E_LOOPS,
+                    "[GPU] arc.vm failed: LOOPS limit 100 (program a, grid grid7). CPU fallback.\n",
                     "39999")
             .gpu_ops,
         100);

@@ -8,7 +8,7 @@
 #include "arc_bare_vm.h"
 
 #include "lab/made/make.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "util/hash.h"
 
 enum { PROGRAMS = 120, ROUNDS = 60, MAX_STEPS = 2000, ARENA = 64 << 10 };
@@ -65,7 +65,7 @@ static qn_arc_code made_code(int number)
     else
         qn_arc_make_program((uint64_t)number, "made", &options, &text);
     file = parse_good(qn_str_get(&text));
-    code = compile_with(&file->programs[0], (qn_arc_compile_options){ 0 });
+    code = compile_with(&file->programs[0], 0);
     qn_arc_file_free(file);
     qn_str_free(&text);
     return code;

@@ -7,7 +7,7 @@
 #include "arc_bare_vm.h"
 
 #include "lab/made/make.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 
 enum { ARENA = 256 << 10, MADE = 300 };
 
@@ -69,8 +69,7 @@ static void under_every_limit(bare_vm *vm)
 static void add_text(bare_vm *vm, const char *text, const uint64_t args[3])
 {
     qn_arc_file *file = parse_good(text);
-    qn_arc_code code =
-        compile_with(&file->programs[0], (qn_arc_compile_options){ .off = QN_ARC_OFF_INLINE });
+    qn_arc_code code = compile_with(&file->programs[0], QN_ARC_OFF_INLINE);
 
     bare_add(vm, code.bytes, code.n, args);
     qn_arc_code_free(&code);

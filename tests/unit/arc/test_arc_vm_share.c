@@ -2,7 +2,7 @@
 #include "arc_bare_vm.h"
 
 #include "arc_values.h"
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 
 /* Instances. */
 

@@ -468,7 +468,7 @@ static void value_other_than_0_and_1_is_refused(void **state)
     setenv("QUERN_OVERLAP", "yes", 1);
     assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = "cpu"), &ctx, &err), QN_ERR_USAGE);
     unsetenv("QUERN_OVERLAP");
-    assert_string_equal(err.text, "QUERN_OVERLAP: 'yes' is not a number between 0 and 1");
+    assert_string_equal(err.text, "QUERN_OVERLAP: 'yes' is not one of 0|1");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* test_chunks.c - who may take which items of a batch. */
 #include "test.h"
 
-#include "engine/split/cluster.h"
+#include "engine/split/split_impl.h"
 
 static void chunks_that_come_back_are_for_anybody(void **state)
 {

@@ -2,9 +2,8 @@
 #include "split_fixture.h"
 
 #include "engine/device/context.h"
-#include "engine/route/profile.h"
 #include "engine/route/route.h"
-#include "engine/split/select.h"
+#include "engine/split/split_impl.h"
 #include "util/temp_dir.h"
 
 /* What other tests left in the cache must not matter; the one test of profiles has its own. */
@@ -90,7 +89,7 @@ static void profiled_speed_beats_size(void **state)
 static void stored_profiles_decide_from_the_first_choice_on(void **state)
 {
     qn_options options = QN_OPTIONS(.backend = "sim", .fault = "sim.devices=4", .log = "none");
-    qn_temp_dir folder = { "" };
+    qn_temp_dir folder = { .path = "" };
     qn_ctx *ctx;
     qn_err err;
 

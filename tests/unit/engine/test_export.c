@@ -20,8 +20,8 @@ static int close_metrics(void **state)
 
 static const qn_run_device devices[] = { { "cpu:0", "AMD EPYC", "avx2", "-", "vadd: lost" },
                                          { "cuda:0", "NVIDIA H100", "sm_90", "550.1", NULL } };
-static const qn_run_fallback fallbacks[] = { { "svf.shadow", "oom", "out of memory (1 GiB)", 2 },
-                                             { "init", "init", "no device", 1 } };
+static const qn_fallback fallbacks[] = { { "svf.shadow", "oom", "out of memory (1 GiB)", 2 },
+                                         { "init", "init", "no device", 1 } };
 static const qn_run_stage stages[] = { { "vmul", "cuda:0", 1, 2.5, 0, 0 },
                                        { "vadd", "cuda:0", 24, 610.2, 6291456, 3145728 } };
 

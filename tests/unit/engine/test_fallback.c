@@ -1,7 +1,9 @@
 /* test_fallback.c - a device that fails costs time, never results; and it is always said. */
 #include "engine_counters.h"
 
-#include "engine/device/fallback.h"
+#include "engine/device/context.h"
+
+#include <quern/fallback.h>
 
 enum { N = 5000 };
 
@@ -185,7 +187,7 @@ static void environment_forbids_fallback(void **state)
     close_work(&w);
     setenv("QUERN_FALLBACK", "maybe", 1);
     assert_int_equal(qn_ctx_open(NULL, &ctx, &err), QN_ERR_USAGE);
-    assert_string_equal(err.text, "QUERN_FALLBACK: 'maybe' is neither cpu nor error");
+    assert_string_equal(err.text, "QUERN_FALLBACK: 'maybe' is not one of cpu|error");
     unsetenv("QUERN_FALLBACK");
 }
 
@@ -245,6 +247,7 @@ static void first_ten_are_printed_then_powers_of_ten(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);
     char text[8192], *at = text;
+    qn_fallback first;
 
     (void)state;
     CAPTURE_STDERR(text, sizeof text, {
@@ -261,8 +264,9 @@ static void first_ten_are_printed_then_powers_of_ten(void **state)
                             "[GPU] s failed: no (x1000). CPU fallback.\n"
                             "[GPU] other failed: no. CPU fallback.\n");
     assert_true(fallbacks(ctx, "s", "oom") == 617 && fallbacks(ctx, "s", "launch") == 617);
-    assert_int_equal(qn_fallbacks_count(ctx->fallbacks), 3);
-    assert_int_equal(qn_fallbacks_at(ctx->fallbacks, 0)->count, 617);
+    assert_int_equal(qn_ctx_fallback_count(ctx), 3);
+    qn_ctx_fallback_get(ctx, 0, &first);
+    assert_int_equal(first.count, 617);
     qn_ctx_close(ctx);
 }
 
@@ -398,9 +402,44 @@ static void absent_backend_falls_back_at_init(void **state)
     unsetenv("QUERN_HIDE");
 }
 
+/* A graph of one stage that is made now, run, and what it printed. */
+static qn_graph *lone_graph(work *w, qn_status wanted, char *text, size_t size)
+{
+    qn_graph *graph = NULL;
+
+    must(qn_graph_new(w->ctx, "lone", &graph, &failure));
+    must(stage_vadd(graph, "lone", qn_range_1d(N), w->x, w->y, w->sum, &failure));
+    CAPTURE_STDERR(text, size, assert_int_equal(qn_graph_run(graph, &failure), wanted));
+    assert_string_equal(text, "");
+    return graph;
+}
+
+static void who_repeats_work_is_told_of_failures_and_then_placed_on_the_cpu(void **state)
+{
+    work w = open_work(QN_OPTIONS(.backend = "sim", .fault = "launch:lone"));
+    const int sim = qn_ctx_pinned(w.ctx);
+    const qn_placing had = qn_ctx_set_placing(w.ctx, (qn_placing){ sim, QN_FALLBACK_ERROR });
+    char text[512];
+    qn_graph *graph;
+
+    (void)state;
+    graph = lone_graph(&w, QN_ERR_INJECTED, text, sizeof text);
+    assert_string_equal(failure.text, "stage lone: injected launch fault");
+    qn_graph_free(graph);
+    qn_ctx_set_placing(w.ctx, (qn_placing){ QN_CPU_SLOT, QN_FALLBACK_CPU });
+    graph = lone_graph(&w, QN_OK, text, sizeof text);
+    assert_string_equal(qn_graph_stage_device(graph, 0), "cpu:0");
+    qn_graph_free(graph);
+    qn_ctx_set_placing(w.ctx, had);
+    assert_int_equal(qn_ctx_pinned(w.ctx), sim);
+    assert_int_equal(qn_ctx_fallback_count(w.ctx), 0);
+    close_work(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_repeats_work_is_told_of_failures_and_then_placed_on_the_cpu),
         cmocka_unit_test(every_class_of_fault_is_survived_on_sim),
         cmocka_unit_test(every_class_of_fault_is_survived_on_opencl),
         cmocka_unit_test(forbidden_fallback_ends_the_run),

@@ -1,7 +1,7 @@
 /* test_fault.c - fault rules: what they say, and when they strike. */
 #include "engine_fixture.h"
 
-#include "engine/device/fault.h"
+#include "engine/device/context.h"
 
 static qn_faults *rules(const char *text)
 {

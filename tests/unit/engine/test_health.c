@@ -1,7 +1,7 @@
 /* test_health.c - when a device is refused, for how long, and how it comes back. */
 #include "engine_counters.h"
 
-#include "engine/device/fallback.h"
+#include "engine/device/context.h"
 
 enum { N = 1000 };
 

@@ -1,7 +1,7 @@
 /* test_histogram.c - distributions in fixed memory: exact where they say so, else within 2 %. */
 #include "test.h"
 
-#include "engine/telemetry/histogram.h"
+#include "engine/telemetry/metrics.h"
 
 #include <pthread.h>
 

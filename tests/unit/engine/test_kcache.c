@@ -103,12 +103,12 @@ static void write_raw(const char *path, const void *data, size_t bytes)
 
 static void a_file_has_the_documented_bytes(void **state)
 {
-    /* SHA-256("abc"), FIPS 180-4 */
+    /* "QNKC", version, kind, 0, bytes, SHA-256 of KEY "abc" by another program, "abc" */
     static const unsigned char want[] = {
-        'Q',  'N',  'K',  'C',  1,    0,    0,    0,    3,    0,    0,    0,    0,    0,    0,
-        0,    3,    0,    0,    0,    0,    0,    0,    0,    0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01,
-        0xcf, 0xea, 0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96,
-        0x17, 0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad, 'a',  'b',  'c',
+        0x51, 0x4e, 0x4b, 0x43, 0x02, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xe5, 0xf2, 0x9a, 0x8e, 0x85, 0x92,
+        0xc1, 0x40, 0xc4, 0xc8, 0x79, 0x17, 0xf1, 0x15, 0x7e, 0xa3, 0x89, 0x93, 0x4c, 0x98, 0xbe,
+        0x25, 0x0b, 0xf6, 0xba, 0x1d, 0x84, 0x7e, 0xa8, 0xc0, 0x18, 0xc9, 0x61, 0x62, 0x63,
     };
     const fixture *r = *state;
     qn_err err;
@@ -121,6 +121,21 @@ static void a_file_has_the_documented_bytes(void **state)
     assert_memory_equal(data, want, sizeof want);
     assert_int_equal(QN_KCACHE_HEADER + 3, sizeof want);
     free(data);
+}
+
+static void an_entry_under_another_name_is_refused(void **state)
+{
+    const fixture *r = *state;
+    char key[] = KEY, other[1300];
+    qn_blob blob;
+
+    key[0] = 'f';
+    must_store(r->cache, KEY, "payload");
+    snprintf(other, sizeof other, "%s/%s.qnk", r->dir, key);
+    assert_int_equal(link(r->file, other), 0);
+    assert_int_equal(qn_kcache_load(r->cache, key, &blob), QN_KCACHE_BAD);
+    assert_false(exists(other));
+    assert_int_equal(look(r->cache), QN_KCACHE_HIT);
 }
 
 static void what_was_stored_is_loaded_with_its_kind(void **state)
@@ -573,6 +588,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_has_the_documented_bytes),
         TEST(what_was_stored_is_loaded_with_its_kind),
+        TEST(an_entry_under_another_name_is_refused),
         TEST(folder_and_file_are_for_the_owner_only),
         TEST(a_key_that_is_not_there_is_a_miss),
         TEST(without_a_folder_nothing_is_kept),

@@ -1,7 +1,7 @@
 /* test_ledger.c - the map of all arrays of a context, those that are gone included. */
 #include "engine_fixture.h"
 
-#include "engine/memory/ledger.h"
+#include "engine/memory/residency.h"
 #include "util/file.h"
 
 #include <stdio.h>

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "engine/route/calibrate.h"
-#include "engine/route/profile.h"
 #include "engine/route/route.h"
 #include "util/file.h"
 #include "util/json.h"

@@ -582,8 +582,9 @@ static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
     qn_buf_free(t);
     r.g->bufs[2].root = u;
     u->refs++;
-    must(qn_buf_need_block(u, &r.ctx->devices[1], "test", &(qn_err){ 0 }) == QN_OK ? QN_OK
-                                                                                   : QN_ERR_FAILED);
+    must(qn_buf_need_block(u, &r.ctx->devices[1], "test", 1, &(qn_err){ 0 }) == QN_OK
+             ? QN_OK
+             : QN_ERR_FAILED);
     assert_true(r.ctx->clock.host_us < end_us);
     assert_ptr_not_equal(u->copies[1].block->mem, mem);
     qn_buf_free(u);

@@ -1,7 +1,7 @@
 /* test_share.c - how many items each device gets, and when that is corrected. */
 #include "test.h"
 
-#include "engine/split/share.h"
+#include "engine/split/split_impl.h"
 
 static void assert_shares(const qn_i64 *got, const qn_i64 *want, int k)
 {

@@ -1,7 +1,7 @@
 /* test_summary.c - the end of a run as people read it. */
 #include "test.h"
 
-#include "engine/telemetry/summary.h"
+#include "engine/telemetry/export.h"
 #include "util/format.h"
 
 static int open_metrics(void **state)

@@ -5,7 +5,8 @@
 
 enum { ROWS = 10, COLS = 14, CORE = 5, N_TILES = 6 };
 
-/* Work that writes down its calls: "b0 c0 k0 x0" are begin, compute, collect and clear of tile 0. */
+/* Work that writes down its calls: "b0 c0 k0 x0" are begin, compute, collect and clear of tile
+ * 0. */
 typedef struct recorder {
     char calls[1024];
     char fails_in; /* phase; 0: none */

@@ -1,7 +1,7 @@
 /* test_tiling.c - tile sizes follow the budget and the largest array of a device. */
 #include "engine_fixture.h"
 
-#include "engine/memory/tiling.h"
+#include "engine/memory/residency.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)

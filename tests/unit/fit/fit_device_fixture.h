@@ -3,10 +3,10 @@
 #define QN_TESTS_FIT_DEVICE_FIXTURE_H
 
 #include "engine_fixture.h"
+#include "fit_products.h"
 #include "fit_problems.h"
 
 #include "domain/fit/device/device.h"
-#include "domain/fit/host/host.h"
 
 #include <math.h>
 
@@ -95,8 +95,8 @@ static inline void make_tangent(fixture *r)
     for (uint32_t s = 0; s < r->p->n_scalars; s++)
         v[s] = r->p->is_fixed[s] ? 0 : qn_random_float(21, s);
     must_ok(qn_fit_device_vector(r->device, "v", v, &r->v, &r->err), &r->err);
-    qn_fit_host_jv(r->host, v, r->host_rows);
-    qn_fit_host_jtu(r->host, r->host_rows, r->want);
+    fit_host_jv(r->host, v, r->host_rows);
+    fit_host_jtu(r->host, r->host_rows, r->want);
     free(v);
 }
 

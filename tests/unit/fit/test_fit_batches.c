@@ -4,7 +4,7 @@
 #include "fit_device_fixture.h"
 
 #include "domain/fit/problem/sum_order.h"
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 #include "domain/fit/resident/resident.h"
 
 static const char *const places[] = { "cpu", "sim", "opencl", "cuda" };
@@ -64,7 +64,7 @@ static found evaluate(const char *backend, const char *text, qn_fit_accumulate h
     run_graph(&r);
     f.stages = qn_graph_get_stats(r.graph).n_stages;
     add_numbers(&r, r.out, r.p->n_scalars, &f);
-    add_numbers(&r, blocks, qn_fit_diagonal_size(r.p), &f);
+    add_numbers(&r, blocks, fit_diagonal_size(r.p), &f);
     add_numbers(&r, r.cost, r.p->n_groups + 1, &f);
     for (int product = 0; product < 2; product++) {
         qn_graph_free(r.graph);

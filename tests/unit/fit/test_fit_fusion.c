@@ -56,10 +56,10 @@ static void assert_rows(fixture *r)
 
 static void assert_blocks(fixture *r, qn_buf *blocks)
 {
-    const qn_i64 n = qn_fit_diagonal_size(r->p);
+    const qn_i64 n = fit_diagonal_size(r->p);
     double *want = calloc((size_t)n + 1, sizeof *want), *got = calloc((size_t)n + 1, sizeof *got);
 
-    qn_fit_host_diagonal(r->host, want);
+    fit_host_diagonal(r->host, want);
     must_ok(qn_fit_device_read(r->device, blocks, got, n, &r->err), &r->err);
     for (qn_i64 k = 0; k < n; k++)
         if (!(fabs(got[k] - want[k]) <= 1e-12 * (1 + fabs(want[k]))))
@@ -140,7 +140,7 @@ static void point_agrees(const char *backend, const char *text, int stages)
         return;
     must_ok(qn_fit_host_gradient(r.host, r.p->x, &cost, r.want, NULL, &r.err), &r.err);
     must_ok(qn_fit_host_linearize(r.host, r.p->x, &cost, NULL, &r.err), &r.err);
-    memcpy(r.host_rows, qn_fit_host_residuals(r.host),
+    memcpy(r.host_rows, r.host->residuals,
            (size_t)qn_fit_host_n_rows(r.host) * sizeof *r.host_rows);
     must_ok(qn_fit_device_blocks(r.device, "blocks", &blocks, &r.err), &r.err);
     must_ok(qn_fit_stage_point(r.device, r.graph, r.x, r.cost, r.rows, r.out, blocks, &r.err),

@@ -4,7 +4,6 @@
 #include "fit_scenes.h"
 
 #include "domain/fit/solve/solver.h"
-#include "domain/fit/solve/gradient_solver.h"
 
 static qn_fit_problem *rosenbrock(const double *lower, const double *upper)
 {

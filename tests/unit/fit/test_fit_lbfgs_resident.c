@@ -2,7 +2,7 @@
 /* test: cost 44, quick-opencl */
 #include "fit_backends.h"
 
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 #include "kernel/fit/fit_lbfgs.h"
 
 #include <quern/metrics.h>

@@ -24,7 +24,8 @@ static qn_fit_outcome step_of(qn_fit_problem *p, qn_fit_linear_kind kind, double
         s[k] = p->is_fixed[k] || k % 97 == 5 ? 0 : 1 / (1 + sqrt(d[k]));
         d[k] = s[k] == 0 ? 1 : 1e-2;
     }
-    linear.of->renew(linear.self);
+    if (linear.of->renew)
+        linear.of->renew(linear.self);
     out = linear.of->solve(linear.self, &(qn_fit_system){ g, s, d }, y);
     for (uint32_t k = 0; k < p->n_scalars; k++)
         if (s[k] == 0)

@@ -2,7 +2,7 @@
 #include "fit_problems.h"
 
 #include "domain/fit/host/host.h"
-#include "domain/fit/mesh/terms.h"
+#include "lab/fit/mesh_terms.h"
 
 #include <math.h>
 

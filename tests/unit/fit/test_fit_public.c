@@ -142,6 +142,100 @@ static void options_of_fits_are_checked(void **state)
     qn_ctx_close(ctx);
 }
 
+/* What a callback was told. */
+typedef struct {
+    int n, stop_at; /* 0: never */
+    qn_fit_progress last;
+} watched;
+
+static int watch(void *user, const qn_fit_progress *progress)
+{
+    watched *w = user;
+
+    assert_int_equal(progress->iteration, ++w->n);
+    assert_string_equal(progress->solver, progress->solve ? "lm" : "lbfgs");
+    assert_int_equal(progress->max_iterations, progress->solve ? 50 : 30);
+    w->last = *progress;
+    if (w->n == w->stop_at)
+        return 7;
+    return 0;
+}
+
+/* Solves a line twice, by lbfgs and then lm, until iteration `stop_at` of the first. */
+static qn_fit_solution *solve_watched(const char *backend, int stop_at, watched *first,
+                                      watched *second)
+{
+    static const char program[] = "fit 1;\ntable T(x, y) = { 0 1; 1 3; 2 5; 3 7.5 };\n"
+                                  "param a = 0;\nparam b = 0;\n"
+                                  "residual r over i in T { yield i.y - (a + exp(b)*i.x); }\n"
+                                  "solve lbfgs { max_iterations = 30; }\n";
+    char twice[600];
+    const qn_fit_callback callbacks[] = { { watch, first }, { watch, second } };
+    qn_fit_options options;
+    qn_fit_solution *solution = NULL;
+    qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend));
+
+    *first = (watched){ .stop_at = stop_at };
+    *second = (watched){ .stop_at = 0 };
+    snprintf(twice, sizeof twice, "%s%s", program, stop_at ? "solve lm { }\n" : "");
+    qn_fit_options_init(&options, sizeof options);
+    options.callbacks = callbacks;
+    options.n_callbacks = 2;
+    must(qn_fit_solve_program(ctx, twice, &options, &solution, NULL, &failure));
+    qn_ctx_close(ctx);
+    return solution;
+}
+
+static void callbacks_see_every_iteration(void **state)
+{
+    static const char *const backends[] = { "cpu", "sim" };
+    watched first, second;
+    qn_fit_parameter a;
+    qn_fit_ending end;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        qn_fit_solution *s = solve_watched(backends[k], 0, &first, &second);
+        const char *report = qn_fit_solution_report(s);
+        char accepted[40];
+
+        assert_true(qn_fit_solution_is_converged(s));
+        snprintf(accepted, sizeof accepted, "\"accepted\": %d,", first.n);
+        assert_non_null(strstr(report, accepted));
+        assert_true(first.n > 3 && second.n == first.n && first.last.is_accepted);
+        qn_fit_solution_parameter(s, 0, &a);
+        assert_true(isfinite(a.values[0]) && first.last.cost < 0.1);
+        qn_fit_solution_ending(s, &end);
+        assert_true(strncmp(end.status, "converged_", 10) == 0);
+        assert_true(strncmp(end.device, backends[k], 3) == 0);
+        qn_fit_solution_free(s);
+    }
+}
+
+static void a_callback_stops_the_program_where_it_is(void **state)
+{
+    static const char *const backends[] = { "cpu", "sim" };
+    watched first, second;
+    qn_fit_parameter a;
+    qn_fit_ending end;
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        qn_fit_solution *s = solve_watched(backends[k], 2, &first, &second);
+
+        assert_true(first.n == 2 && second.n == 2); /* and no iteration of the second solve */
+        assert_false(qn_fit_solution_is_converged(s));
+        qn_fit_solution_ending(s, &end);
+        assert_string_equal(end.status, "user_stop");
+        assert_string_equal(end.text, "stopped by the caller after 2 iterations");
+        assert_non_null(strstr(qn_fit_solution_report(s), "\"status\": \"user_stop\""));
+        assert_non_null(strstr(qn_fit_solution_summary(s), "user_stop: stopped by the caller"));
+        qn_fit_solution_parameter(s, 0, &a);
+        assert_true(a.values[0] != a.start[0]);
+        qn_fit_solution_free(s);
+    }
+}
+
 static void all_faults_of_a_program_are_reported(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "cpu"));
@@ -167,6 +261,8 @@ int main(void)
         cmocka_unit_test(tables_of_a_program_are_arrays),
         cmocka_unit_test(wrong_columns_are_refused_by_name),
         cmocka_unit_test(options_of_fits_are_checked),
+        cmocka_unit_test(callbacks_see_every_iteration),
+        cmocka_unit_test(a_callback_stops_the_program_where_it_is),
         cmocka_unit_test(all_faults_of_a_program_are_reported),
     };
 

@@ -2,7 +2,7 @@
  * it repeat to the last bit. */
 #include "fit_backends.h"
 
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 #include "domain/fit/resident/resident_impl.h"
 
 typedef struct sight {

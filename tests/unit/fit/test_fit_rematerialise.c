@@ -3,7 +3,7 @@
 #include "fit_random.h"
 
 #include "domain/fit/code/print.h"
-#include "domain/fit/mesh/terms.h"
+#include "lab/fit/mesh_terms.h"
 
 enum { N_MOST = 64 };
 

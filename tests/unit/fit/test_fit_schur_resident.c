@@ -2,7 +2,7 @@
 /* test: cost 57, quick-opencl, no-cache */
 #include "fit_backends.h"
 
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 #include "kernel/fit/fit_solve.h"
 
 #include <quern/metrics.h>

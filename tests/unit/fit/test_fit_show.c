@@ -87,7 +87,7 @@ static void a_picture_appears_whole_or_not_at_all(void **state)
     uint32_t faces[] = { 0, 1, 2, 3, 4, 5 };
     const qn_fit_mesh mesh = { .n_verts = 6, .n_faces = 2, .pos = pos, .faces = faces };
     double before[18] = { 0 };
-    qn_temp_dir dir = { "" };
+    qn_temp_dir dir = { .path = "" };
     char path[1100], *png = NULL;
     size_t bytes = 0;
     qn_err err = { .text = "" };

@@ -4,7 +4,7 @@
 #include "fit_backends.h"
 #include "fit_mgh.h"
 
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 #include "domain/fit/resident/resident_impl.h"
 
 #include <quern/metrics.h>

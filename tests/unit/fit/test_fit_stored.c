@@ -87,7 +87,7 @@ static int results_of(const char *backend, int is_stored, qn_fit_precision stora
     run_graph(&r);
     run_graph(&r);
     out->n = r.p->n_scalars;
-    out->n_blocks = qn_fit_diagonal_size(r.p);
+    out->n_blocks = fit_diagonal_size(r.p);
     out->gradient = read_all(&r, gradient, out->n);
     out->blocks = read_all(&r, blocks, out->n_blocks);
     out->jtjv = read_all(&r, r.out, out->n);

@@ -7,7 +7,8 @@ static double reference(const char *name, double x);
 #include "kernel/dialect.h"
 #include "domain/fit/expr/support.h"
 
-#define I32(x)                           ((i32)(x))
+/* WGSL makes some number of NaN, which C does not. */
+#define I32(x)                           ((x) == (x) ? (i32)(x) : 0)
 #define U32(x)                           ((u32)(x))
 #define F32(x)                           ((float)(x))
 #define SUPPORT(name, type, params, ...) FN type name params __VA_ARGS__

@@ -334,7 +334,7 @@ static void what_was_measured_is_found_again(void **state)
 {
     const qn_fft_shape s = { 18, 22, 1, 1, 0 };
     double *fields = random_fields(&s, 2);
-    qn_temp_dir dir = { { 0 } };
+    qn_temp_dir dir = { .path = "" };
     qn_err err;
 
     (void)state;

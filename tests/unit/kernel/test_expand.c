@@ -110,6 +110,39 @@ static void a_body_that_names_gi_may_be_folded(void **state)
     qn_heads_free(&heads);
 }
 
+/* The first kernel of `text` touches the arguments `points` at every point for certain. */
+static void touches(const char *text, uint32_t points)
+{
+    qn_heads heads = parse(text);
+
+    if (heads.list[0].points != points)
+        fail_msg("%s: %#x, not %#x", text, heads.list[0].points, points);
+    qn_heads_free(&heads);
+}
+
+static void what_every_point_touches_is_known_where_it_is_certain(void **state)
+{
+    (void)state;
+    touches("MAP(a, VAL(i32, k), IN(i32, x), OUT(i32, y))\n{ y[gx] = x[gx] + k; }\n", 6);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[ gx ] = x[gx + 1]; }\n", 2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[GI] = x[GI]; }\n", 3);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[GI] = x[gx]; }\n", 2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[gy] = x[gx] + 2; }\n", 1);
+    /* Some points may not. */
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ if (gx < 3) y[gx] = x[gx]; }\n", 0);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[gx] = gx < 3 ? x[gx] : 0; }\n", 2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[gx] = gx < 3 && x[gx]; }\n", 2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ y[gy] = sizeof(x[gx]); }\n", 0);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ i32 k = gx ? x[gx] : 1; y[gx] = k; }\n", 2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{ for (; 0;) y[gx] = 1; x[gx]; }\n", 0);
+    touches("#define WHEN if (gx < 3)\n"
+            "MAP(a, IN(i32, x), OUT(i32, y))\n{ y[gx] = 1; WHEN y[gx] = x[gx]; }\n",
+            2);
+    touches("MAP(a, IN(i32, x), OUT(i32, y))\n{\n#if 0\n y[gx] = x[gx];\n#endif\n}\n", 0);
+    touches("MAP(a, VAL(pair, p), OUT(i32, x))\n{ x[gy] = p.x[gx]; }\n", 0);
+    touches("GROUP(a, IN(i32, gy_), OUT(i32, y))\n{ y[gx] = 1; }\n", 0);
+}
+
 static void lanes_come_from_defines_then_text_then_the_form(void **state)
 {
     qn_heads bare = parse("GROUP(a, OUT(i32, x))\n{\n}\n");
@@ -515,6 +548,7 @@ int main(void)
         cmocka_unit_test(heads_are_found_with_form_arguments_and_line),
         cmocka_unit_test(text_that_only_looks_like_a_head_is_left_alone),
         cmocka_unit_test(a_body_that_names_gi_may_be_folded),
+        cmocka_unit_test(what_every_point_touches_is_known_where_it_is_certain),
         cmocka_unit_test(lanes_come_from_defines_then_text_then_the_form),
         cmocka_unit_test(basic_types_have_sizes_and_real_follows_its_define),
         cmocka_unit_test(every_wrong_head_is_refused_with_its_line_and_cause),

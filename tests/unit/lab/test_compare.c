@@ -1,7 +1,7 @@
 /* test_compare.c - joins of scans: ratios, ties, holes, and where B starts to win. */
 #include "test.h"
 
-#include "lab/scan/compare.h"
+#include "lab/scan/report.h"
 
 static void add(qn_scan *scan, const char *op, qn_i64 size, const char *device, double median_us)
 {
@@ -165,6 +165,7 @@ static void every_further_scan_is_held_against_the_first(void **state)
 static void a_size_without_a_device_row_is_no_win(void **state)
 {
     qn_scan scan = { 0 };
+    qn_owned owned = { 0 };
     qn_curves curves;
     qn_crossover found;
     qn_err err;
@@ -175,12 +176,12 @@ static void a_size_without_a_device_row_is_no_win(void **state)
         if (i != 3)
             add(&scan, "vadd", 1000 * i, "cuda:0", 10);
     }
-    assert_int_equal(qn_curves_make(&scan, &curves, &err), QN_OK);
+    assert_int_equal(qn_curves_make(&owned, &scan, &curves, &err), QN_OK);
     assert_int_equal(curves.n, 2);
     assert_int_equal(qn_curve_crossover(&curves.list[1], &curves.list[0], &found, &err), QN_OK);
     assert_int_equal(found.crossover, 4000);
     assert_int_equal(found.first_win, 1000);
-    qn_curves_free(&curves);
+    qn_owned_free(&owned, 0);
     qn_scan_free(&scan);
 }
 
@@ -188,6 +189,7 @@ static void the_cpu_comes_first_then_one_thread_then_devices(void **state)
 {
     static const char *const order[] = { "CPU", "CPU, 1 thread", "cuda:0", "opencl:0" };
     qn_scan scan = { 0 };
+    qn_owned owned = { 0 };
     qn_curves curves;
     qn_err err;
 
@@ -196,12 +198,12 @@ static void the_cpu_comes_first_then_one_thread_then_devices(void **state)
     add(&scan, "vadd", 1000, "cuda:0", 1);
     add(&scan, "vadd", 1000, "cpu1:0", 1);
     add(&scan, "vadd", 1000, "cpu:0", 1);
-    assert_int_equal(qn_curves_make(&scan, &curves, &err), QN_OK);
+    assert_int_equal(qn_curves_make(&owned, &scan, &curves, &err), QN_OK);
     assert_int_equal(curves.n, 4);
     for (int i = 0; i < 4; i++)
         assert_string_equal(qn_curve_label(&curves.list[i]), order[i]);
     assert_ptr_equal(qn_curve_cpu(&curves, &curves.list[3]), &curves.list[0]);
-    qn_curves_free(&curves);
+    qn_owned_free(&owned, 0);
     qn_scan_free(&scan);
 }
 

@@ -1,7 +1,7 @@
 /* test_eval_estimate.c - differences between ways of running, and how sure they are. */
 #include "test.h"
 
-#include "lab/route/eval_estimate.h"
+#include "lab/route/route.h"
 #include "util/hash.h"
 
 enum { N = 400 };

@@ -2,7 +2,7 @@
 /* test: long, no-tsan */
 #include "parity/parity.h"
 
-#include "lab/les/check/check_codec.h"
+#include "lab/les/check/check.h"
 
 static void check_everywhere(const qn_les_check *check)
 {

@@ -1,7 +1,7 @@
 /* test_sizes.c - lists of sizes and ops as users write them. */
 #include "test.h"
 
-#include "lab/scan/sizes.h"
+#include "lab/scan/scan.h"
 
 static void expect(const char *text, const qn_i64 *want, size_t n)
 {

@@ -148,12 +148,13 @@ static void a_bench_times_every_stage(void **state)
 
     must_do(qn_sw_bench(ctx, &s, &options, &r, &err));
     assert_int_equal(r.n, 3 + 2 * (QN_SW_STEP_STAGES + 1) + 1);
-    for (int i = 0; i < r.n; i++) {
+    for (size_t i = 0; i < r.n; i++) {
         assert_true(r.lines[i].ms > 0);
         assert_float_equal(r.lines[i].ms_per_mpix, r.lines[i].ms * 1e6 / (64 * 64), 1e-6);
     }
-    assert_string_equal(r.device, "sim:0");
+    assert_string_equal(r.lines[0].device, "sim:0");
     assert_true(r.bytes_per_pixel > 100);
+    qn_sw_bench_free(&r);
     bad.samples = 0;
     assert_int_equal(qn_sw_bench(ctx, &s, &bad, &r, &why), QN_ERR_USAGE);
     qn_ctx_close(ctx);

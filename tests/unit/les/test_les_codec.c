@@ -36,7 +36,7 @@ static void each_case(void (*check)(const place *, const golden_case *, int is_f
     for (int i = 0; i <= N_PLACES; i++) {
         const place *at = i ? &device_places[i - 1] : &cpu_place;
 
-        if (i && !is_here(at))
+        if (i && !can_transform(at))
             continue;
         for (int k = 0; k < (i ? N_SMALL : N_CASES); k++)
             for (int is_f64 = 0; is_f64 < 2; is_f64++)

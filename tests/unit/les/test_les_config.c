@@ -262,7 +262,7 @@ static void what_is_wrong_is_named_with_its_limit(void **state)
             "32");
     memset(text, 'x', sizeof text);
     text[QN_OPTION_TEXT_BYTES] = 0;
-    REFUSED("--out: 512 bytes exceed the limit of 511", "out", text);
+    REFUSED("--out: 4096 bytes exceed the limit of 4095", "out", text);
     assert_int_equal(CONFIG("n", "16", "what", "sim").N, 16);
 }
 

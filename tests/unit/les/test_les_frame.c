@@ -2,7 +2,6 @@
 #include "engine_fixture.h"
 
 #include "domain/les/run/digest.h"
-#include "domain/les/run/frame.h"
 #include "kernel/les/les_hash.h"
 #include "util/hash.h"
 

@@ -1,7 +1,7 @@
 /* test_les_proxy.c - learned operators and their rollouts. */
 #include "codec_fixture.h"
 
-#include "domain/les/proxy/cholesky.h"
+#include "domain/les/proxy/proxy_parts.h"
 #include "domain/les/proxy/proxy.h"
 
 #include "util/hash.h"

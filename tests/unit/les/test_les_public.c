@@ -122,6 +122,69 @@ static void a_run_takes_and_gives_arrays_in_memory(void **state)
     qn_ctx_close(ctx);
 }
 
+/* A run of two members; *line is what it printed. The caller frees *result. */
+static void run_pair(qn_ctx *ctx, qn_les_result **result, char *line, size_t size)
+{
+    qn_les_options options;
+
+    qn_les_options_init(&options, sizeof options);
+    options.N = 16;
+    options.precision = QN_LES_F64;
+    options.ensemble = 2;
+    options.steps = 40;
+    options.stride = 10;
+    options.k_cut = 3;
+    options.k_mid = 5;
+    options.pairs = 4;
+    options.observer = QN_LES_OBSERVE_SNAPSHOTS;
+    CAPTURE_STDERR(line, size, must(qn_les_run(ctx, &options, result, &failure)));
+}
+
+static void a_run_whose_device_fails_gives_the_arrays_of_the_cpu(void **state)
+{
+    static const char *const names[] = { "steps", "omega",  "decoded", "lowpass",
+                                         "z",     "series", "spectrum" };
+    static const char *const faults[] = { "device_lost@300*1", "device_lost@900*1",
+                                          "copy_d2h@12*1" };
+    qn_ctx *cpu = open_with(QN_OPTIONS(.backend = "cpu"));
+    qn_les_result *wanted = NULL, *result = NULL;
+    char line[512];
+
+    (void)state;
+    if (!qn_cpu_fft_version()) {
+        print_message("skipped: this build has no FFTW\n");
+        qn_ctx_close(cpu);
+        skip();
+    }
+    setenv("QUERN_CHECKPOINT_S", "0", 1);
+    run_pair(cpu, &wanted, line, sizeof line);
+    for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+        qn_ctx *ctx = open_sim(faults[f]);
+
+        run_pair(ctx, &result, line, sizeof line);
+        assert_true(!strncmp(line, "[GPU] les.run failed: ", 22));
+        assert_ptr_equal(strchr(line, '\n') + 1, line + strlen(line));
+        assert_int_equal(count_of(ctx, "gpu_fallback_count"), 1);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            const qn_les_array *a = qn_les_result_array(wanted, names[i]);
+            const qn_les_array *b = qn_les_result_array(result, names[i]);
+            size_t bytes = (size_t)(a->type[2] - '0');
+
+            assert_int_equal(a->n_dims, b->n_dims);
+            for (int k = 0; k < a->n_dims; k++) {
+                assert_int_equal(a->dims[k], b->dims[k]);
+                bytes *= (size_t)a->dims[k];
+            }
+            assert_memory_equal(a->data, b->data, bytes);
+        }
+        qn_les_result_free(result);
+        qn_ctx_close(ctx);
+    }
+    unsetenv("QUERN_CHECKPOINT_S");
+    qn_les_result_free(wanted);
+    qn_ctx_close(cpu);
+}
+
 static void fields_of_another_size_are_refused(void **state)
 {
     static const double field[16];
@@ -153,6 +216,7 @@ int main(void)
         cmocka_unit_test(a_flow_is_stepped_and_inspected),
         cmocka_unit_test(options_without_meaning_are_refused),
         cmocka_unit_test(a_run_takes_and_gives_arrays_in_memory),
+        cmocka_unit_test(a_run_whose_device_fails_gives_the_arrays_of_the_cpu),
         cmocka_unit_test(fields_of_another_size_are_refused),
     };
 

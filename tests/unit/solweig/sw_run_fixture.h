@@ -3,7 +3,7 @@
 #define QN_TESTS_SW_RUN_FIXTURE_H
 
 /* First: a name of the rigs would hide its parameters. */
-#include "domain/solweig/run/run.h"
+#include "domain/solweig/api/api.h"
 
 #include "sw_surface_fixture.h"
 
@@ -24,19 +24,35 @@ static inline const char *ga_path(const char *file)
     return path;
 }
 
+/* The default run of one weather file in Gothenburg, `altitude` metres above the sea. */
+static inline qn_sw_run_config gothenburg_config(const char *const *weather, double altitude)
+{
+    qn_sw_layer_options layers;
+    qn_sw_run_options options;
+    qn_sw_run_config config;
+
+    qn_sw_layer_options_init(&layers, sizeof layers);
+    qn_sw_run_options_init(&options, sizeof options);
+    options.weather_files = weather;
+    options.n_weather_files = 1;
+    options.latitude = 57.7;
+    options.longitude = 12;
+    options.altitude = altitude;
+    options.utc_offset = 1;
+    must_do(qn_sw_run_config_read(&layers, &options, &config, &err));
+    return config;
+}
+
 static inline qn_sw_run_config ga_config(const char *const *weather)
 {
-    return (qn_sw_run_config){
-        .surface = { .dsm_file = ga_path("DSM_GA.tif"),
-                     .dem_file = ga_path("DEM_GA.tif"),
-                     .cdsm_file = ga_path("CDSM_GA.tif"),
-                     .landcover_file = ga_path("LC_GA.tif") },
-        .weather = weather,
-        .n_weather = 1,
-        .has_site = 1,
-        .site = { .latitude = 57.7, .longitude = 12.0, .altitude = 10, .utc_offset = 1 },
-        .reference = 1,
-    };
+    qn_sw_run_config config = gothenburg_config(weather, 10);
+
+    config.layers.dsm_file = ga_path("DSM_GA.tif");
+    config.layers.dem_file = ga_path("DEM_GA.tif");
+    config.layers.cdsm_file = ga_path("CDSM_GA.tif");
+    config.layers.landcover_file = ga_path("LC_GA.tif");
+    config.layers.reference = 1;
+    return config;
 }
 
 /* Planes of all rows, as an observer gets them. */

@@ -31,7 +31,7 @@ static inline void check_tiles(const qn_sw_run_config *whole, const qn_i64 *side
         qn_sw_run_result other;
         char name[32];
 
-        config.tile = sides[i];
+        config.options.tile = sides[i];
         snprintf(name, sizeof name, "tiles of %d", (int)sides[i]);
         other = run_kept(ctx, &config, tiles_watched, &tiled);
         assert_true(qn_tiles_count(&other.plan) > 1);

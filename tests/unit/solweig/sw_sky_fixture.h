@@ -46,9 +46,9 @@ static inline double number_at(const qn_csv *csv, size_t row, const char *column
 }
 
 /* "2006-07-26T00:07", with or without seconds. */
-static inline qn_sw_stamp stamp_at(const qn_csv *csv, size_t row, const char *column)
+static inline qn_sw_date stamp_at(const qn_csv *csv, size_t row, const char *column)
 {
-    qn_sw_stamp s = { 0 };
+    qn_sw_date s = { 0 };
 
     assert_true(sscanf(text_at(csv, row, column), "%d-%d-%dT%d:%d:%d", &s.year, &s.month, &s.day,
                        &s.hour, &s.minute, &s.second) >= 5);

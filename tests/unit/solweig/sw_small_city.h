@@ -83,18 +83,15 @@ static inline int make_city(void **state)
 static inline qn_sw_run_config city_config(void)
 {
     static const char *weather[1];
+    qn_sw_run_config config;
 
     weather[0] = in_folder("day.txt");
-    return (qn_sw_run_config){
-        .surface = { .dsm_file = in_folder("dsm.npy"),
-                     .cdsm_file = in_folder("cdsm.npy"),
-                     .tdsm_file = in_folder("tdsm.npy"),
-                     .landcover_file = in_folder("cover.npy") },
-        .weather = weather,
-        .n_weather = 1,
-        .has_site = 1,
-        .site = { .latitude = 57.7, .longitude = 12.0, .utc_offset = 1 },
-    };
+    config = gothenburg_config(weather, 0);
+    config.layers.dsm_file = in_folder("dsm.npy");
+    config.layers.cdsm_file = in_folder("cdsm.npy");
+    config.layers.tdsm_file = in_folder("tdsm.npy");
+    config.layers.landcover_file = in_folder("cover.npy");
+    return config;
 }
 
 #endif

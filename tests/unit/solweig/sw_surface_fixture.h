@@ -1,4 +1,5 @@
-/* sw_surface_fixture.h - rasters, records of steps and golden data for tests of the urban climate. */
+/* sw_surface_fixture.h - rasters, records of steps and golden data for tests of the urban
+ * climate. */
 #ifndef QN_TESTS_SW_SURFACE_FIXTURE_H
 #define QN_TESTS_SW_SURFACE_FIXTURE_H
 

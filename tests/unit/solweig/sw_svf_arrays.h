@@ -26,6 +26,22 @@ static inline qn_sw_svf_arrays random_arrays(uint64_t seed)
     return a;
 }
 
+static inline qn_status write_cache(const char *folder, const qn_sw_place *place,
+                                    const qn_sw_svf_arrays *arrays, const qn_sw_svf_key *key,
+                                    qn_err *err)
+{
+    const qn_run_folder_options options = { .path = in_folder(folder), .plan = "svf" };
+    qn_run_folder *to = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_run_folder_open(&options, &to, err));
+    QN_TRY(qn_sw_svf_cache_write(to, place, arrays, key, err));
+    QN_TRY(qn_run_folder_finish(to, err));
+out:
+    qn_run_folder_close(to);
+    return st;
+}
+
 static inline void assert_kept(const char *folder, const qn_sw_place *place,
                                const qn_sw_svf_key *key, const qn_sw_svf_arrays *want)
 {

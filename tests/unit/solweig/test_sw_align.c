@@ -189,7 +189,8 @@ static void plain_arrays_lie_where_the_dsm_does(void **state)
 static void grids_that_cannot_be_are_refused_and_nothing_changes(void **state)
 {
     qn_sw_raster a = plane(0, 20, 1, 20, 20), b = plane(30, 20, 1, 20, 20),
-                 c = plane(0, 20, 1, 20, 20);
+                 c = plane(0, 20, 1, 20, 20), d = plane(0, 0, 1e12, 4, 4),
+                 e = plane(0, 0, 1e12, 4, 4);
     const qn_sw_box large = { -1, 0, 5, 5 }, empty = { 5, 0, 5, 5 };
 
     (void)state;
@@ -201,6 +202,7 @@ static void grids_that_cannot_be_are_refused_and_nothing_changes(void **state)
             "0.01 m");
     REFUSED(align(&a, &c, ((qn_sw_align_options){ .pixel_size = 1000 }), &err), QN_ERR_INPUT,
             "0 x 0");
+    REFUSED(align(&d, &e, NONE, &err), QN_ERR_INPUT, "larger than 100000 m");
     a.place.crs = strdup("A");
     c.place.crs = strdup("B");
     REFUSED(align(&a, &c, NONE, &err), QN_ERR_INPUT, "b.tif: another reference system");
@@ -209,6 +211,8 @@ static void grids_that_cannot_be_are_refused_and_nothing_changes(void **state)
     qn_sw_raster_free(&a);
     qn_sw_raster_free(&b);
     qn_sw_raster_free(&c);
+    qn_sw_raster_free(&d);
+    qn_sw_raster_free(&e);
 }
 
 static void slightly_finer_pixels_are_allowed(void **state)

@@ -1,7 +1,6 @@
 /* test_sw_map.c - maps as pictures, decoded again by libpng. */
 #include "sw_fixture.h"
 
-#include "domain/solweig/picture/font.h"
 #include "domain/solweig/picture/map_png.h"
 #include "util/file.h"
 

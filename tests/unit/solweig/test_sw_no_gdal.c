@@ -39,7 +39,8 @@ static void messages_of_archives_name_the_missing_library(void **state)
 
     (void)state;
     REFUSED(qn_sw_zip_create("a.zip", &zip, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
-    REFUSED(qn_sw_zip_read("a.zip", "b", &data, &bytes, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
+    REFUSED(qn_sw_zip_read("a.zip", "b", 1, &data, &bytes, &err), QN_ERR_UNSUPPORTED,
+            "libgdal-dev");
 }
 
 static void sky_view_factors_are_cached_as_plain_arrays(void **state)
@@ -49,7 +50,7 @@ static void sky_view_factors_are_cached_as_plain_arrays(void **state)
     qn_sw_svf_arrays arrays = random_arrays(3);
 
     (void)state;
-    OK(qn_sw_svf_cache_write(in_folder("svf"), &s.dsm.place, &arrays, &key, &err));
+    OK(write_cache("svf", &s.dsm.place, &arrays, &key, &err));
     assert_int_equal(access(in_folder("svf/svfNaveg.npy"), R_OK), 0);
     assert_int_equal(access(in_folder("svf/vegshadowmat.npy"), R_OK), 0);
     assert_kept("svf", &s.dsm.place, &key, &arrays);

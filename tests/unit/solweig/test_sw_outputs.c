@@ -1,355 +1,226 @@
-/* test_sw_outputs.c - the files of a run: names, tiles, failures, going on after a kill. */
+/* test_sw_outputs.c - the rasters of a run: names, tiles, and what an interruption leaves. */
 #include "sw_fixture.h"
 
-#include "domain/solweig/output/journal.h"
 #include "domain/solweig/output/outputs.h"
-#include "domain/solweig/weather/weather.h"
 
-#include <dirent.h>
-#include <signal.h>
-#include <sys/wait.h>
+enum { ROWS = 60, COLS = 40, TILE = 20, TILES = 6, RASTERS = 4 };
 
-enum { ROWS = 60, COLS = 40, TILE = 20, TILES = 6, TIMES = 3 };
-
-static const char *const names[] = { "tmrt", "shadow" };
-
-/* The value that a run computes for a pixel. */
-static float value(int name, int time, qn_i64 row, qn_i64 col)
+static float value(size_t raster, qn_i64 row, qn_i64 col)
 {
-    return (float)(name * 1000000 + time * 100000 + (int)(row * COLS + col));
+    return (float)(raster * 100000 + (size_t)(row * COLS + col));
 }
 
-static qn_sw_raster grid(void)
+/* Rows of rasters that were seen when they were written. */
+static qn_i64 rows_seen[RASTERS];
+
+static void name_raster(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME])
 {
-    return raster_at(0, ROWS, 1, ROWS, COLS);
+    (void)user;
+    snprintf(out, QN_SW_OUTPUT_NAME, "tmrt/tmrt_%zu", raster);
 }
 
-static qn_sw_outputs *open_outputs(const qn_sw_raster *r, qn_sw_out_start start)
+static qn_status see(void *user, size_t raster, const qn_window *part, const float *data,
+                     qn_err *err)
+{
+    (void)user, (void)err;
+    assert_int_equal(part->row, rows_seen[raster]);
+    assert_true(*data == value(raster, part->row, 0));
+    rows_seen[raster] += part->rows;
+    return QN_OK;
+}
+
+static qn_tiles tiles_of(qn_i64 side)
+{
+    const qn_tiles_needs needs = { .rows = ROWS, .cols = COLS, .core = side };
+    const qn_tiles_limits unlimited = { 0 };
+
+    return qn_tiles_plan(&needs, &unlimited);
+}
+
+static qn_sw_outputs *open_outputs(const qn_sw_raster *r, const qn_tiles *tiles, int resume)
 {
     const qn_sw_outputs_options options = { .folder = in_folder("out"),
-                                            .place = &r->place,
                                             .plan = "plan of a test",
-                                            .start = start,
-                                            .max_open = 4 };
+                                            .resume = resume,
+                                            .place = &r->place,
+                                            .tiles = tiles,
+                                            .n_rasters = RASTERS,
+                                            .name = name_raster,
+                                            .see = see };
     qn_sw_outputs *o = NULL;
 
+    memset(rows_seen, 0, sizeof rows_seen);
     OK(qn_sw_outputs_open(&options, &o, &err));
     return o;
 }
 
-static qn_i64 stamp(int time)
+static void write_tile(qn_sw_outputs *o, const qn_tiles *tiles, qn_i64 t, size_t end)
 {
-    return qn_sw_minutes_of(2021, 12, 31, 22 + time, 5);
-}
+    const qn_tile tile = qn_tiles_at(tiles, t);
+    const qn_window *w = &tile.core;
+    float *data = malloc(qn_window_pixels(w) * sizeof *data);
 
-/* Tile t of the grid: its rows and columns. */
-static qn_window window_of(int t)
-{
-    return (qn_window){ t / 2 * TILE, t % 2 * TILE, TILE, TILE };
-}
-
-/* Writes tile `t` of all files, or only `n_files` of them. */
-static void write_tile(qn_sw_outputs *o, int t, int n_files)
-{
-    const qn_window w = window_of(t);
-    float data[TILE * TILE];
-
-    for (int k = 0; k < n_files; k++) {
-        for (int i = 0; i < TILE * TILE; i++)
-            data[i] = value(k % 2, k / 2, w.row + i / TILE, w.col + i % TILE);
-        OK(qn_sw_outputs_write(o, names[k % 2], stamp(k / 2), w, data, TILE, &err));
+    for (size_t raster = 0; raster < end; raster++) {
+        for (qn_i64 i = 0; i < w->rows * w->cols; i++)
+            data[i] = value(raster, w->row + i / w->cols, w->col + i % w->cols);
+        OK(qn_sw_outputs_write(o, &tile, raster, data, &err));
     }
-    if (n_files == 2 * TIMES)
-        OK(qn_sw_outputs_write_summary(o, "tmrt_mean", w, data, TILE, &err));
+    free(data);
 }
 
-static const char *file_of(const char *name)
+/* What the figures and the state of a tile would be. */
+static void write_scratch(qn_sw_outputs *o, const char *what, qn_i64 tile, qn_i64 step)
 {
-    static char path[128];
+    char *path = NULL;
 
-    snprintf(path, sizeof path, "out/%s.%s", name, qn_sw_has_geotiff() ? "tif" : "npy");
-    return in_folder(path);
+    OK(qn_sw_outputs_scratch(o, what, tile, step, &path, &err));
+    OK(qn_file_write(path, what, strlen(what), &err));
+    free(path);
+}
+
+static void end_tile(qn_sw_outputs *o, qn_i64 t)
+{
+    write_scratch(o, "figures", t, RASTERS);
+    OK(qn_sw_outputs_note(o, t, RASTERS, 1, &err));
+}
+
+static const char *file_of(size_t raster)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "out/tmrt/tmrt_%zu.%s", raster,
+             qn_sw_has_geotiff() ? "tif" : "npy");
+    return in_folder(name);
 }
 
 static void assert_complete(void)
 {
-    static const char *const times[] = { "20211231_2205", "20211231_2305", "20220101_0005" };
-    char name[64];
-
-    for (int k = 0; k < 2 * TIMES; k++) {
+    for (size_t raster = 0; raster < RASTERS; raster++) {
         qn_sw_raster back = { 0 };
 
-        snprintf(name, sizeof name, "%s/%s_%s", names[k % 2], names[k % 2], times[k / 2]);
-        OK(qn_sw_raster_read(file_of(name), NULL, &back, &err));
+        OK(qn_sw_raster_read(file_of(raster), NULL, &back, &err));
         for (qn_i64 i = 0; i < ROWS * COLS; i++)
-            assert_true(back.data[i] == value(k % 2, k / 2, i / COLS, i % COLS));
+            assert_true(back.data[i] == value(raster, i / COLS, i % COLS));
         qn_sw_raster_free(&back);
     }
-    assert_int_equal(access(file_of("summary/tmrt_mean"), R_OK), 0);
-    assert_int_not_equal(access(in_folder("out/unfinished.txt"), F_OK), 0);
+    assert_int_not_equal(access(in_folder("out/" QN_RUN_UNFINISHED), F_OK), 0);
 }
 
-static int n_files_in(const char *name)
+static void finish(qn_sw_outputs *o)
 {
-    DIR *dir = opendir(in_folder(name));
-    int n = 0;
-
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        n += e->d_name[0] != '.';
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
-/* Runs. */
-
-static void files_have_their_names_once_the_run_has_succeeded(void **state)
-{
-    qn_sw_raster r = grid();
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-
-    (void)state;
-    for (int t = 0; t < TILES; t++) {
-        write_tile(o, t, 2 * TIMES);
-        assert_false(qn_sw_outputs_has_tile(o, t));
-        OK(qn_sw_outputs_finish_tile(o, t, &err));
-        assert_true(qn_sw_outputs_has_tile(o, t));
-    }
-    assert_int_not_equal(access(file_of("tmrt/tmrt_20211231_2205"), F_OK), 0);
-    assert_int_equal(access(file_of("tmrt/tmrt_20211231_2205.partial"), F_OK), 0);
-    OK(qn_sw_outputs_commit(o, &err));
+    OK(qn_sw_outputs_assemble(o, &err));
+    OK(qn_run_folder_finish(qn_sw_outputs_folder(o), &err));
+    qn_sw_outputs_close(o);
     assert_complete();
-    assert_int_equal(n_files_in("out/tmrt"), TIMES);
-    qn_sw_raster_free(&r);
 }
 
-static void failed_run_leaves_nothing(void **state)
+static void tiles_become_rasters(void **state)
 {
-    qn_sw_raster r = grid();
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-    const float data[1] = { 1 };
+    static const qn_i64 sides[] = { TILE, 7, 60 };
+    qn_sw_raster r = raster_at(0, ROWS, 1, ROWS, COLS);
+    char *first = NULL, *text = NULL;
+    size_t first_bytes = 0, bytes = 0;
 
     (void)state;
-    write_tile(o, 0, 2 * TIMES);
-    OK(qn_sw_outputs_finish_tile(o, 0, &err));
-    REFUSED(qn_sw_outputs_write(o, "tmrt", 0, (qn_window){ ROWS, 0, 1, 1 }, data, 1, &err),
-            QN_ERR_USAGE, "tmrt_19700101_0000");
-    qn_sw_outputs_abort(o);
-    assert_int_equal(n_files_in("out/tmrt"), 0);
-    assert_int_equal(n_files_in("out/summary"), 0);
-    assert_int_not_equal(access(in_folder("out/unfinished.txt"), F_OK), 0);
-    qn_sw_raster_free(&r);
-}
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        const qn_tiles tiles = tiles_of(sides[i]);
+        qn_sw_outputs *o = open_outputs(&r, &tiles, 0);
 
-/* A file that is written as a whole shares the fate of the rasters. */
-static void whole_files_get_their_names_with_the_rasters(void **state)
-{
-    qn_sw_raster r = grid();
-
-    (void)state;
-    for (int is_good = 0; is_good < 2; is_good++) {
-        qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-
-        OK(qn_sw_outputs_write_file(o, "maps/a.png", "one", 3, &err));
-        OK(qn_sw_outputs_write_file(o, "maps/a.png", "two", 3, &err));
-        assert_int_not_equal(access(in_folder("out/maps/a.png"), F_OK), 0);
-        assert_int_equal(n_files_in("out/maps"), 1);
-        if (is_good)
-            OK(qn_sw_outputs_commit(o, &err));
-        else
-            qn_sw_outputs_abort(o);
-        assert_int_equal(access(in_folder("out/maps/a.png"), F_OK) == 0, is_good);
-        assert_int_equal(n_files_in("out/maps"), is_good);
-    }
-    qn_sw_raster_free(&r);
-}
-
-static void windows_of_finished_tiles_can_be_read(void **state)
-{
-    const qn_window w = window_of(1);
-    float back[TILE * TILE];
-    qn_sw_raster r = grid();
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-
-    (void)state;
-    for (int t = 0; t < 2; t++) {
-        write_tile(o, t, 2 * TIMES);
-        OK(qn_sw_outputs_finish_tile(o, t, &err));
-    }
-    OK(qn_sw_outputs_read(o, names[1], stamp(2), w, back, &err));
-    for (int i = 0; i < TILE * TILE; i++)
-        assert_true(back[i] == value(1, 2, w.row + i / TILE, w.col + i % TILE));
-    REFUSED(qn_sw_outputs_read(o, "nothing", stamp(2), w, back, &err), QN_ERR_IO, "nothing");
-    REFUSED(qn_sw_outputs_read(o, names[1], stamp(2), (qn_window){ ROWS, 0, 1, 1 }, back, &err),
-            QN_ERR_USAGE, "");
-    qn_sw_outputs_abort(o);
-    qn_sw_raster_free(&r);
-}
-
-/* What a child does: it finishes `n_tiles` tiles and is killed, inside the next one if there is. */
-static int be_killed(const char *folder, int n_tiles)
-{
-    qn_sw_raster r = grid();
-
-    snprintf(test_folder.path, sizeof test_folder.path, "%s", folder);
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-    for (int t = 0; t < n_tiles; t++) {
-        write_tile(o, t, 2 * TIMES);
-        OK(qn_sw_outputs_finish_tile(o, t, &err));
-    }
-    if (n_tiles < TILES)
-        write_tile(o, n_tiles, 3);
-    raise(SIGKILL);
-    return 0;
-}
-
-/* The child is a new program: the threads of GDAL do not survive a fork. */
-static void kill_a_run_after(int n_tiles)
-{
-    const pid_t child = fork();
-    char tiles[16];
-    int status = 0;
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        snprintf(tiles, sizeof tiles, "%d", n_tiles);
-        execl("/proc/self/exe", "test_sw_outputs", "child", test_folder.path, tiles, (char *)NULL);
-        _exit(99);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-static void a_killed_run_is_resumed(void **state)
-{
-    qn_sw_raster r = grid();
-    int n_done = 0;
-
-    (void)state;
-    kill_a_run_after(2);
-    assert_int_not_equal(access(file_of("tmrt/tmrt_20211231_2205"), F_OK), 0);
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_RESUME);
-    for (int t = 0; t < TILES; t++) {
-        if (qn_sw_outputs_has_tile(o, t)) {
-            n_done++;
+        for (qn_i64 t = 0; t < qn_tiles_count(&tiles); t++) {
+            write_tile(o, &tiles, t, RASTERS);
+            end_tile(o, t);
+        }
+        finish(o);
+        for (int raster = 0; raster < RASTERS; raster++)
+            assert_int_equal(rows_seen[raster], ROWS);
+        /* The bytes of a file do not depend on tiles. */
+        OK(qn_file_read(file_of(1), &text, &bytes, &err));
+        if (!first) {
+            first = text;
+            first_bytes = bytes;
             continue;
         }
-        write_tile(o, t, 2 * TIMES);
-        OK(qn_sw_outputs_finish_tile(o, t, &err));
+        assert_int_equal(bytes, first_bytes);
+        assert_memory_equal(text, first, bytes);
+        free(text);
     }
-    assert_int_equal(n_done, 2);
-    OK(qn_sw_outputs_commit(o, &err));
-    assert_complete();
+    free(first);
     qn_sw_raster_free(&r);
 }
 
-static void new_run_removes_files_of_a_killed_one(void **state)
+static void a_tile_that_is_done_again_replaces_its_values(void **state)
 {
-    qn_sw_raster r = grid();
+    const qn_tiles tiles = tiles_of(TILE);
+    qn_sw_raster r = raster_at(0, ROWS, 1, ROWS, COLS);
+    qn_sw_outputs *o = open_outputs(&r, &tiles, 0);
 
     (void)state;
-    kill_a_run_after(2);
-    assert_true(n_files_in("out/shadow") > 0);
-    qn_sw_outputs *o = open_outputs(&r, QN_SW_OUT_NEW);
-    assert_int_equal(n_files_in("out/shadow"), 0);
-    assert_false(qn_sw_outputs_has_tile(o, 0));
-    qn_sw_outputs_abort(o);
+    for (qn_i64 t = 0; t < TILES; t++) {
+        write_tile(o, &tiles, t, 2);
+        write_tile(o, &tiles, t, RASTERS);
+        end_tile(o, t);
+    }
+    finish(o);
     qn_sw_raster_free(&r);
 }
 
-static void a_run_that_was_killed_when_complete_is_committed(void **state)
+static void finished_tiles_and_steps_are_continued(void **state)
 {
-    qn_sw_raster r = grid();
-    qn_sw_outputs *o;
+    const qn_tiles tiles = tiles_of(TILE);
+    qn_sw_raster r = raster_at(0, ROWS, 1, ROWS, COLS);
+    qn_sw_outputs *o = open_outputs(&r, &tiles, 0);
 
     (void)state;
-    kill_a_run_after(TILES);
-    o = open_outputs(&r, QN_SW_OUT_RESUME);
-    assert_true(qn_sw_outputs_has_tile(o, TILES - 1));
-    OK(qn_sw_outputs_commit(o, &err));
-    assert_complete();
+    write_tile(o, &tiles, 0, RASTERS);
+    end_tile(o, 0);
+    for (qn_i64 step = 1; step < 3; step++) {
+        write_tile(o, &tiles, 1, (size_t)step);
+        write_scratch(o, "figures", 1, step);
+        write_scratch(o, "state", 1, step);
+        OK(qn_sw_outputs_note(o, 1, step, 0, &err));
+    }
+    assert_true(qn_sw_outputs_close(o));
+
+    o = open_outputs(&r, &tiles, 1);
+    assert_true(qn_sw_outputs_progress(o, 0) == INT64_MAX);
+    assert_int_equal(qn_sw_outputs_progress(o, 1), 2);
+    assert_int_equal(qn_sw_outputs_progress(o, 2), 0);
+    assert_int_equal(access(in_folder("out/" QN_RUN_UNFINISHED "/state.1.2"), F_OK), 0);
+    assert_int_not_equal(access(in_folder("out/" QN_RUN_UNFINISHED "/state.1.1"), F_OK), 0);
+    for (qn_i64 t = 1; t < TILES; t++) {
+        write_tile(o, &tiles, t, RASTERS);
+        end_tile(o, t);
+    }
+    finish(o);
+    o = open_outputs(&r, &tiles, 1);
+    assert_int_equal(qn_run_folder_state(qn_sw_outputs_folder(o)), QN_RUN_FINISHED);
+    qn_sw_outputs_close(o);
     qn_sw_raster_free(&r);
 }
 
-static void only_the_same_plan_is_resumed(void **state)
+static void a_run_without_progress_leaves_nothing(void **state)
 {
-    qn_sw_raster r = grid();
-    qn_sw_outputs_options options = {
-        .folder = in_folder("out"), .place = &r.place, .plan = "another", .start = QN_SW_OUT_RESUME
-    };
-    qn_sw_outputs *o = NULL;
+    const qn_tiles tiles = tiles_of(60);
+    qn_sw_raster r = raster_at(0, ROWS, 1, ROWS, COLS);
+    qn_sw_outputs *o = open_outputs(&r, &tiles, 0);
 
     (void)state;
-    REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_IO, "unfinished.txt");
-    kill_a_run_after(0);
-    options.folder = in_folder("out");
-    REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_MISMATCH, "plan of a test");
-    options.start = QN_SW_OUT_NEW;
-    options.plan = "two\nlines";
-    REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_USAGE, "one line");
-    options.folder = "/proc/none";
-    REFUSED(qn_sw_outputs_open(&options, &o, &err), QN_ERR_IO, "/proc/none");
+    write_tile(o, &tiles, 0, 2);
+    OK(qn_run_folder_write(qn_sw_outputs_folder(o), "maps/a.png", "one", 3, &err));
+    assert_false(qn_sw_outputs_close(o));
+    assert_int_not_equal(access(in_folder("out"), F_OK), 0);
     qn_sw_raster_free(&r);
-}
-
-/* The journal. */
-
-static void line_without_its_end_does_not_count(void **state)
-{
-    const char *path = write_text("j.txt", "plan p q\nfile a b.tif\ntile 3\ntile 4");
-    qn_sw_journal j;
-
-    (void)state;
-    OK(qn_sw_journal_open(path, &j, &err));
-    assert_string_equal(j.plan, "p q");
-    assert_true(qn_map_has(&j.files, "a b.tif"));
-    assert_true(qn_sw_journal_has_tile(&j, 3));
-    assert_false(qn_sw_journal_has_tile(&j, 4));
-    OK(qn_sw_journal_add_tile(&j, 500, &err));
-    qn_sw_journal_close(&j);
-    OK(qn_sw_journal_open(path, &j, &err));
-    assert_true(qn_sw_journal_has_tile(&j, 3) && qn_sw_journal_has_tile(&j, 500));
-    assert_false(qn_sw_journal_has_tile(&j, 499) || qn_sw_journal_has_tile(&j, -1));
-    REFUSED(qn_sw_journal_add_tile(&j, -1, &err), QN_ERR_INPUT, "tile -1");
-    qn_sw_journal_close(&j);
-}
-
-static void text_that_is_no_journal_is_refused(void **state)
-{
-    static const struct {
-        const char *text, *part;
-    } bad[] = {
-        { "", ":1: no plan" },          { "plan", ":1: no plan" },
-        { "tile 3\n", ":1: \"tile\"" }, { "plan a\nplan b\n", ":2:" },
-        { "plan a\ntile x\n", ":2:" },  { "plan a\ntile 99999999999\n", "99999999999" },
-        { "plan a\n\n", ":2:" },        { "plan a\nhello\n", "hello" },
-    };
-    qn_sw_journal j;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        REFUSED(qn_sw_journal_open(write_text("j.txt", bad[i].text), &j, &err), QN_ERR_INPUT,
-                bad[i].part);
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc == 4 && strcmp(argv[1], "child") == 0)
-        return be_killed(argv[2], atoi(argv[3]));
-
     const struct CMUnitTest tests[] = {
-        T(files_have_their_names_once_the_run_has_succeeded),
-        T(failed_run_leaves_nothing),
-        T(whole_files_get_their_names_with_the_rasters),
-        T(windows_of_finished_tiles_can_be_read),
-        T(a_killed_run_is_resumed),
-        T(new_run_removes_files_of_a_killed_one),
-        T(a_run_that_was_killed_when_complete_is_committed),
-        T(only_the_same_plan_is_resumed),
-        T(line_without_its_end_does_not_count),
-        T(text_that_is_no_journal_is_refused),
+        T(tiles_become_rasters),
+        T(a_tile_that_is_done_again_replaces_its_values),
+        T(finished_tiles_and_steps_are_continued),
+        T(a_run_without_progress_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

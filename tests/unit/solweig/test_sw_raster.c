@@ -122,34 +122,26 @@ static void parts_of_a_geotiff_are_read(void **state)
     expect_windows("a.tif");
 }
 
-/* Writes `r` in tiles of 13 x 17 cores, the last ones smaller; half before a break. */
-static void write_tiles(const char *path, const qn_sw_raster *r)
+/* Writes `r` in parts of 13 rows, the last one smaller. */
+static void write_parts(const char *path, const qn_sw_raster *r)
 {
     const qn_i64 rows = r->place.rows, cols = r->place.cols;
     qn_sw_raster_out *out = NULL;
 
-    OK(qn_sw_raster_out_open(path, &r->place, QN_SW_OUT_NEW, &out, &err));
+    OK(qn_sw_raster_out_open(path, &r->place, &out, &err));
     for (qn_i64 y = 0; y < rows; y += 13) {
-        if (y == 26) {
-            OK(qn_sw_raster_out_keep(out, &err));
-            assert_int_not_equal(access(path, F_OK), 0);
-            OK(qn_sw_raster_out_open(path, &r->place, QN_SW_OUT_RESUME, &out, &err));
-        }
-        for (qn_i64 x = 0; x < cols; x += 17) {
-            const qn_window core = { y, x, y + 13 < rows ? 13 : rows - y,
-                                     x + 17 < cols ? 17 : cols - x };
+        const qn_window part = { y, 0, y + 13 < rows ? 13 : rows - y, cols };
 
-            OK(qn_sw_raster_out_write(out, core, r->data + y * cols + x, cols, &err));
-        }
+        OK(qn_sw_raster_out_write(out, part, r->data + y * cols, cols, &err));
     }
-    OK(qn_sw_raster_out_commit(out, &err));
+    OK(qn_sw_raster_out_close(out, &err));
 }
 
-static void expect_tiles(const char *name)
+static void expect_parts(const char *name)
 {
     qn_sw_raster r = numbered(60, 70), back = { 0 };
 
-    write_tiles(in_folder(name), &r);
+    write_parts(in_folder(name), &r);
     assert_int_equal(n_files(), 1);
     OK(qn_sw_raster_read(in_folder(name), NULL, &back, &err));
     assert_floats(back.data, r.data, 60 * 70);
@@ -157,51 +149,17 @@ static void expect_tiles(const char *name)
     qn_sw_raster_free(&back);
 }
 
-static void npy_file_written_in_tiles_with_a_break_is_whole(void **state)
+static void npy_file_written_in_parts_is_whole(void **state)
 {
     (void)state;
-    expect_tiles("a.npy");
+    expect_parts("a.npy");
 }
 
-static void geotiff_written_in_tiles_with_a_break_is_whole(void **state)
-{
-    (void)state;
-    need_geotiff();
-    expect_tiles("a.tif");
-}
-
-static void expect_nothing_left(const char *name)
-{
-    qn_sw_raster r = numbered(20, 30), other = numbered(20, 31);
-    qn_sw_raster_out *out = NULL;
-
-    OK(qn_sw_raster_out_open(in_folder(name), &r.place, QN_SW_OUT_NEW, &out, &err));
-    OK(qn_sw_raster_out_write(out, (qn_window){ 0, 0, 20, 30 }, r.data, 30, &err));
-    qn_sw_raster_out_abort(out);
-    assert_int_equal(n_files(), 0);
-    REFUSED(qn_sw_raster_out_open(in_folder(name), &r.place, QN_SW_OUT_RESUME, &out, &err),
-            QN_ERR_IO, ".partial.");
-
-    /* A partial file of another shape is not gone on with. */
-    OK(qn_sw_raster_out_open(in_folder(name), &r.place, QN_SW_OUT_NEW, &out, &err));
-    OK(qn_sw_raster_out_keep(out, &err));
-    REFUSED(qn_sw_raster_out_open(in_folder(name), &other.place, QN_SW_OUT_RESUME, &out, &err),
-            QN_ERR_INPUT, "20 x 31");
-    qn_sw_raster_free(&r);
-    qn_sw_raster_free(&other);
-}
-
-static void npy_file_that_is_given_up_leaves_nothing(void **state)
-{
-    (void)state;
-    expect_nothing_left("a.npy");
-}
-
-static void geotiff_that_is_given_up_leaves_nothing(void **state)
+static void geotiff_written_in_parts_is_whole(void **state)
 {
     (void)state;
     need_geotiff();
-    expect_nothing_left("a.tif");
+    expect_parts("a.tif");
 }
 
 /* A limit on the size of files fails as a full disk does: in the middle of a write. */
@@ -392,9 +350,9 @@ static void unwritten_part_of_a_geotiff_is_no_data(void **state)
 
     (void)state;
     need_geotiff();
-    OK(qn_sw_raster_out_open(in_folder("a.tif"), &r.place, QN_SW_OUT_NEW, &out, &err));
+    OK(qn_sw_raster_out_open(in_folder("a.tif"), &r.place, &out, &err));
     OK(qn_sw_raster_out_write(out, (qn_window){ 0, 0, 10, 10 }, r.data, 300, &err));
-    OK(qn_sw_raster_out_commit(out, &err));
+    OK(qn_sw_raster_out_close(out, &err));
     OK(qn_sw_raster_read(in_folder("a.tif"), NULL, &back, &err));
     assert_true(back.data[0] == 0 && back.data[9 * 300 + 9] == r.data[9 * 300 + 9]);
     assert_true(isnan(back.data[20]) && isnan(back.data[299 * 300 + 299]));
@@ -480,10 +438,8 @@ int main(void)
         T(geotiff_gives_back_the_raster_written),
         T(parts_of_an_npy_file_are_read),
         T(parts_of_a_geotiff_are_read),
-        T(npy_file_written_in_tiles_with_a_break_is_whole),
-        T(geotiff_written_in_tiles_with_a_break_is_whole),
-        T(npy_file_that_is_given_up_leaves_nothing),
-        T(geotiff_that_is_given_up_leaves_nothing),
+        T(npy_file_written_in_parts_is_whole),
+        T(geotiff_written_in_parts_is_whole),
         T(npy_file_on_a_full_disk_leaves_nothing),
         T(geotiff_on_a_full_disk_leaves_nothing),
         T(file_in_a_folder_that_is_not_there_is_refused),

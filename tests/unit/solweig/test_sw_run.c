@@ -19,7 +19,7 @@ static void tiles_under_an_isotropic_sky_give_the_bits_of_the_whole(void **state
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_ISOTROPIC;
+    config.options.sky = QN_SW_ISOTROPIC;
     check_tiles(&config, sides, 1);
 }
 
@@ -29,8 +29,8 @@ static void tiles_without_trees_give_the_bits_of_the_whole(void **state)
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.surface.cdsm_file = config.surface.tdsm_file = NULL;
-    config.corrected = 1;
+    config.layers.cdsm_file = config.layers.tdsm_file = "";
+    config.options.corrected = 1;
     check_tiles(&config, sides, 1);
 }
 
@@ -42,14 +42,14 @@ static void tiles_without_a_valid_pixel_are_no_harm(void **state)
     qn_npy dsm = { 0 };
 
     (void)state;
-    must_do(qn_npy_read(config.surface.dsm_file, &dsm, &err));
+    must_do(qn_npy_read(config.layers.dsm_file, &dsm, &err));
     for (int y = 0; y < 100; y++)
         for (int x = 0; x < 100; x++)
             ((float *)dsm.data)[y * CITY_COLS + x] = NAN;
     write_layer("holes.npy", dsm.data, CITY_ROWS, CITY_COLS);
     qn_npy_free(&dsm);
     config = city_config();
-    config.surface.dsm_file = in_folder("holes.npy");
+    config.layers.dsm_file = in_folder("holes.npy");
     check_tiles(&config, sides, 1);
 }
 
@@ -62,7 +62,7 @@ static void tiles_see_less_than_the_raster(void **state)
     qn_tile corner;
 
     (void)state;
-    config.tile = 70;
+    config.options.tile = 70;
     result = run_kept(ctx, &config, 0, &kept);
     corner = qn_tiles_at(&result.plan, 0);
     assert_true(corner.outer.rows < CITY_ROWS && corner.outer.cols < CITY_COLS);
@@ -105,7 +105,7 @@ static void metrics_have_times_of_tiles_and_rows(void **state)
     const qn_metrics *metrics = qn_ctx_metrics(ctx);
 
     (void)state;
-    config.tile = 160;
+    config.options.tile = 160;
     must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     assert_int_equal((int)qn_metric_value(metrics, "timestep_wall_time_s", NULL), 4 * 5);
     assert_int_equal((int)qn_metric_value(metrics, "svf_tile_wall_time_s", NULL), 4);
@@ -132,7 +132,7 @@ static void progress_goes_forward_to_the_end(void **state)
 
     (void)state;
     last_share = 0;
-    config.tile = 160;
+    config.options.tile = 160;
     must_do(qn_sw_simulate(ctx, &config, &options, NULL, &err));
     assert_float_equal(last_share, 1, 0);
     qn_ctx_close(ctx);

@@ -33,11 +33,11 @@ static qn_sw_run_result run_to(qn_ctx *ctx, const char *folder, qn_i64 tile)
     qn_sw_run_config config = city_config();
     qn_sw_run_result result = { 0 };
 
-    config.out = in_folder(folder);
+    config.options.out = in_folder(folder);
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_SHADOW;
     config.steps =
         (qn_sw_weather_options){ .start = "2006-07-26T13:00", .end = "2006-07-26T20:00" };
-    config.tile = tile;
+    config.options.tile = tile;
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     return result;
 }
@@ -130,9 +130,9 @@ static void a_failed_write_in_the_queue_ends_the_run(void **state)
         qn_err why = { .text = "" };
         char path[1600];
 
-        config.out = in_folder("blocked");
-        config.tile = 70;
-        snprintf(path, sizeof path, "%s/tmrt", config.out);
+        config.options.out = in_folder("blocked");
+        config.options.tile = 70;
+        snprintf(path, sizeof path, "%s/tmrt", config.options.out);
         must_do(qn_make_parent(path, &err));
         must_do(qn_file_write(path, "x", 1, &err)); /* where a folder should be */
         assert_int_equal(qn_sw_simulate(ctx, &config, NULL, NULL, &why), QN_ERR_IO);

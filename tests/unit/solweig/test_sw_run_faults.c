@@ -9,7 +9,7 @@ static const qn_sw_plane_set watched =
 
 /* Runs without a fault, by the sky. */
 static kept_planes clean[2];
-static qn_sw_step_figures clean_noon[2];
+static qn_sw_step clean_noon[2];
 
 /* A smaller city than that of other tests: each fault is a run. */
 static int make_small(void **state)
@@ -26,7 +26,7 @@ static int make_small(void **state)
     ctx = open_place(&cpu_place);
     for (int sky = 0; sky < 2; sky++) {
         config = city_config();
-        config.sky = sky;
+        config.options.sky = sky;
         result = run_kept(ctx, &config, watched, &clean[sky]);
         clean_noon[sky] = result.steps[2];
         qn_sw_run_result_free(&result);
@@ -54,9 +54,9 @@ static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, dou
     capture_begin();
     result = run_kept(ctx, config, watched, &kept);
     capture_end(text, size);
-    assert_same_planes(rule, &clean[config->sky], &kept);
-    assert_float_equal(result.steps[2].tmrt_mean, clean_noon[config->sky].tmrt_mean, 1e-9);
-    assert_int_equal(result.steps[2].n_valid, clean_noon[config->sky].n_valid);
+    assert_same_planes(rule, &clean[config->options.sky], &kept);
+    assert_float_equal(result.steps[2].tmrt_mean, clean_noon[config->options.sky].tmrt_mean, 1e-9);
+    assert_int_equal(result.steps[2].n_valid, clean_noon[config->options.sky].n_valid);
     *n_fallbacks = qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL);
     plan = result.plan;
     drop_planes(&kept);
@@ -110,7 +110,7 @@ static void isotropic_steps_survive_a_failure_of_each_stage(void **state)
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_ISOTROPIC;
+    config.options.sky = QN_SW_ISOTROPIC;
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         for (int at = 1; at <= 9; at += 4) {
             char rule[64], text[8192], line[80];
@@ -140,7 +140,7 @@ static void only_lost_tiles_are_computed_again(void **state)
     double n_fallbacks;
 
     (void)state;
-    config.tile = 40; /* four tiles of 26 copies after those of the walls */
+    config.options.tile = 40; /* four tiles of 26 copies after those of the walls */
     run_faulty(&config, "copy_d2h@40*1", &n_fallbacks, text, sizeof text);
     assert_int_equal(n_lines(text), 1);
     assert_true(n_fallbacks == 1);

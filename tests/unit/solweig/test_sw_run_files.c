@@ -5,6 +5,7 @@
 
 #include "domain/solweig/cache/svf_cache.h"
 #include "domain/solweig/view/view.h"
+#include "util/run_folder.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -29,9 +30,9 @@ static qn_sw_run_config files_config(const char *out)
 {
     qn_sw_run_config config = city_config();
 
-    config.out = in_folder(out);
-    config.tile = 32;
-    config.pois = in_folder("pois.csv");
+    config.options.out = in_folder(out);
+    config.options.tile = 32;
+    config.options.pois = in_folder("pois.csv");
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_PET;
     return config;
 }
@@ -123,7 +124,7 @@ static void run_and_die(void)
     qn_ctx *ctx = open_place(&cpu_place);
     qn_err err = { .text = "" };
 
-    config.maps = "13";
+    config.options.maps = "13";
     (void)qn_sw_simulate(ctx, &config, &options, NULL, &err);
     _exit(1);
 }
@@ -142,20 +143,20 @@ static void killed_run_resumes_to_the_same_files(void **state)
         run_and_die();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    assert_true(is_there("killed/unfinished.txt"));
+    assert_true(is_there("killed/run.unfinished"));
     assert_false(is_there("killed/run_metadata.json"));
 
     ctx = open_place(&cpu_place);
     config = files_config("whole");
-    config.maps = "13";
+    config.options.maps = "13";
     must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     config = files_config("killed");
-    config.maps = "13";
-    config.resume = 1;
-    config.corrected = 1;
+    config.options.maps = "13";
+    config.options.resume = 1;
+    config.options.corrected = 1;
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
-    config.corrected = 0;
-    config.tile = 0; /* that of the run before */
+    config.options.corrected = 0;
+    config.options.tile = 0; /* that of the run before */
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.plan.core, 32);
     assert_int_equal(result.n_tiles_resumed, 2);
@@ -163,22 +164,80 @@ static void killed_run_resumes_to_the_same_files(void **state)
     assert_same_results("whole", "killed");
     assert_same_file("whole/maps/tmrt_20060726_1300.png", "killed/maps/tmrt_20060726_1300.png");
     assert_same_file("whole/maps/pet_20060726_1300.png", "killed/maps/pet_20060726_1300.png");
-    assert_false(is_there("killed/unfinished.txt"));
-    assert_false(is_there("killed/unfinished"));
+    assert_false(is_there("killed/run.unfinished"));
+    qn_sw_run_result_free(&result);
+    config = files_config("killed");
+    config.options.maps = "13";
+    config.options.resume = 1;
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
+    assert_true(result.was_finished && result.n_steps == 0);
     qn_sw_run_result_free(&result);
     qn_ctx_close(ctx);
 }
 
-static void there_must_be_something_to_resume(void **state)
+static void a_run_that_never_began_is_started(void **state)
 {
     qn_sw_run_config config = files_config("nothing");
     qn_ctx *ctx = open_place(&cpu_place);
 
     (void)state;
-    config.resume = 1;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "unfinished.txt");
-    config.out = NULL;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "nothing to resume");
+    config.options.resume = 1;
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
+    assert_true(is_there("nothing/run_metadata.json"));
+    config.options.out = "";
+    must_refuse(qn_sw_run_config_read(&config.layers, &config.options, &config, &err), QN_ERR_USAGE,
+                "nothing to resume");
+    qn_ctx_close(ctx);
+}
+
+static void a_plan_with_wild_numbers_is_another_plan(void **state)
+{
+    const qn_run_folder_options theirs = {
+        .path = in_folder("wild"),
+        .plan = "solweig tile=-1 border=9223372036854775807+9223372036854775807"
+    };
+    qn_sw_run_config config = files_config("wild");
+    qn_ctx *ctx = open_place(&cpu_place);
+    qn_run_folder *folder = NULL;
+
+    (void)state;
+    must_do(qn_run_folder_open(&theirs, &folder, &err));
+    must_do(qn_run_folder_commit(folder, "rasters", "1", &err));
+    qn_run_folder_close(folder);
+    config.options.tile = 0;
+    config.options.resume = 1;
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
+    qn_ctx_close(ctx);
+}
+
+static qn_status stop_late(void *user, const qn_sw_step_view *view, qn_err *err)
+{
+    (void)user;
+    return view->step == 4 ? qn_fail(err, QN_ERR_FAILED, "no more") : QN_OK;
+}
+
+/* A run in one tile continues between two of its time steps. */
+static void one_tile_is_continued_inside(void **state)
+{
+    qn_sw_run_config config = files_config("inside");
+    const qn_sw_run_hooks stop = { .observe = stop_late };
+    qn_sw_run_result result = { 0 };
+    qn_ctx *ctx = open_place(&cpu_place);
+
+    (void)state;
+    setenv("QUERN_CHECKPOINT_S", "0", 1);
+    config.options.tile = 0;
+    must_refuse(qn_sw_simulate(ctx, &config, &stop, NULL, &err), QN_ERR_FAILED, "with --resume");
+    config.options.resume = 1;
+    must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
+    assert_int_equal(result.n_steps_resumed, 4);
+    assert_int_equal(result.n_tiles_resumed, 0);
+    qn_sw_run_result_free(&result);
+    config = files_config("uninterrupted");
+    config.options.tile = 0;
+    must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
+    unsetenv("QUERN_CHECKPOINT_S");
+    assert_same_results("uninterrupted", "inside");
     qn_ctx_close(ctx);
 }
 
@@ -193,8 +252,8 @@ static void pictures_report_and_metadata_are_written(void **state)
     size_t bytes = 0;
 
     (void)state;
-    config.maps = "13";
-    config.pet_table = 1;
+    config.options.maps = "13";
+    config.options.pet_table = 1;
     must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
     assert_true(is_there("full/maps/tmrt_20060726_1300.png"));
     assert_true(is_there("full/maps/pet_20060726_1300.png"));
@@ -226,12 +285,12 @@ static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
         qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim"));
         char a[64], b[64], text[4096];
 
-        config.maps = "13,23";
-        config.tile = tiles ? 40 : 0;
+        config.options.maps = "13,23";
+        config.options.tile = tiles ? 40 : 0;
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         qn_ctx_close(ctx);
         ctx = open_with(QN_OPTIONS(.backend = "sim", .fault = "copy_d2h@14*1"));
-        config.out = in_folder(folders[tiles]);
+        config.options.out = in_folder(folders[tiles]);
         capture_begin();
         must_do(qn_sw_simulate(ctx, &config, NULL, NULL, &err));
         capture_end(text, sizeof text);
@@ -279,12 +338,12 @@ static void check_kept(qn_ctx *ctx, int sky)
     kept_planes fresh = { 0 }, read = { 0 };
     qn_sw_run_result result;
 
-    config.sky = sky;
+    config.options.sky = sky;
     result = run_kept(ctx, &config, 1u << QN_SW_TMRT, &fresh);
     assert_false(result.svf_was_read);
     qn_sw_run_result_free(&result);
-    config.svf = in_folder("svf");
-    config.tile = 40;
+    config.options.svf = in_folder("svf");
+    config.options.tile = 40;
     result = run_kept(ctx, &config, 1u << QN_SW_TMRT, &read);
     assert_true(result.svf_was_read);
     qn_sw_run_result_free(&result);
@@ -298,6 +357,8 @@ static void cached_view_factors_give_the_same_bits(void **state)
     qn_sw_run_config config = city_config();
     qn_ctx *ctx = open_place(&cpu_place);
     const qn_sw_svf_job job = { .patch_option = 2, .share = 1 };
+    const qn_run_folder_options folder = { .path = in_folder("svf"), .plan = "svf" };
+    qn_run_folder *to = NULL;
     qn_sw_svf_arrays arrays = { 0 };
     qn_sw_svf_figures report;
     qn_sw_surface surface = { 0 };
@@ -305,16 +366,19 @@ static void cached_view_factors_give_the_same_bits(void **state)
     qn_sw_svf_key key;
 
     (void)state;
-    must_do(qn_sw_surface_load(&config.surface, &surface, NULL, &err));
+    must_do(qn_sw_surface_load(&config.layers, &surface, NULL, &err));
     must_do(qn_sw_svf_compute(ctx, &surface, &job, &arrays, &report, &err));
     key = qn_sw_svf_key_of(&surface, 2);
-    must_do(qn_sw_svf_cache_write(in_folder("svf"), &surface.dsm.place, &arrays, &key, &err));
+    must_do(qn_run_folder_open(&folder, &to, &err));
+    must_do(qn_sw_svf_cache_write(to, &surface.dsm.place, &arrays, &key, &err));
+    must_do(qn_run_folder_finish(to, &err));
+    qn_run_folder_close(to);
     check_kept(ctx, QN_SW_ANISOTROPIC);
     check_kept(ctx, QN_SW_ISOTROPIC);
 
     config = city_config();
-    config.svf = in_folder("svf");
-    config.patch_option = 1; /* the folder has those of option 2 */
+    config.options.svf = in_folder("svf");
+    config.options.patches = QN_SW_145_PATCHES; /* the folder has those of 153 */
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_false(result.svf_was_read);
     assert_non_null(strstr(result.svf_note, "another surface"));
@@ -343,9 +407,7 @@ static void failed_run_leaves_no_file(void **state)
     must_refuse(qn_sw_simulate(ctx, &config, &options, NULL, &err), QN_ERR_FAILED, "no more");
     snprintf(path, sizeof path, "failed/tmrt/tmrt_20060726_0450.%s", ending());
     assert_false(is_there(path));
-    snprintf(path, sizeof path, "failed/tmrt/tmrt_20060726_0450.partial.%s", ending());
-    assert_false(is_there(path));
-    assert_false(is_there("failed/unfinished.txt"));
+    assert_false(is_there("failed"));
     qn_ctx_close(ctx);
 }
 
@@ -356,30 +418,32 @@ static void bad_input_is_refused_by_name(void **state)
     float *small = constant(12, 1);
 
     (void)state;
-    config.surface.dsm_file = in_folder("none.npy");
+    config.layers.dsm_file = in_folder("none.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_IO, "none.npy");
     config = city_config();
     write_layer("odd.npy", small, 3, 4);
-    config.surface.cdsm_file = in_folder("odd.npy");
+    config.layers.cdsm_file = in_folder("odd.npy");
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "odd.npy");
     config = city_config();
-    config.has_site = 0;
+    config.options.latitude = NAN;
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE,
                 "day.txt does not say");
     config = city_config();
-    config.site.latitude = 95;
+    config.options.latitude = 95;
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "95");
     config = city_config();
     config.steps.start = "2007-01-01";
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_INPUT, "day.txt");
     config = city_config();
-    config.patch_option = 5;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "patch option 5");
+    config.options.patches = 5;
+    must_refuse(qn_sw_run_config_read(&config.layers, &config.options, &config, &err), QN_ERR_USAGE,
+                "patches");
     config = city_config();
-    config.tile = -1;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "-1");
+    config.options.tile = -1;
+    must_refuse(qn_sw_run_config_read(&config.layers, &config.options, &config, &err), QN_ERR_USAGE,
+                "-1");
     config = city_config();
-    config.n_weather = 0;
+    config.options.n_weather_files = 0;
     must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_USAGE, "weather");
     free(small);
     qn_ctx_close(ctx);
@@ -395,8 +459,8 @@ static void weather_of_an_epw_file_knows_its_place(void **state)
     (void)state;
     need_golden("solweig/weather/athens_2023_jan_jul.epw");
     weather = golden_path("solweig/weather/athens_2023_jan_jul.epw");
-    config.weather = &weather;
-    config.has_site = 0;
+    config.options.weather_files = &weather;
+    config.options.latitude = NAN;
     config.steps = (qn_sw_weather_options){ .start = "07-03", .hours = "6,12,23" };
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
     assert_int_equal(result.n_steps, 3);
@@ -426,7 +490,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_run_resumes_to_the_same_files),
-        cmocka_unit_test(there_must_be_something_to_resume),
+        cmocka_unit_test(a_run_that_never_began_is_started),
+        cmocka_unit_test(a_plan_with_wild_numbers_is_another_plan),
+        cmocka_unit_test(one_tile_is_continued_inside),
         cmocka_unit_test(pictures_report_and_metadata_are_written),
         cmocka_unit_test(maps_of_a_tile_that_is_redone_are_the_same),
         cmocka_unit_test(points_have_the_values_of_the_rasters),

@@ -24,7 +24,7 @@ static void check_rows(const qn_sw_run_result *result, const char *prefix)
     must_do(qn_csv_read(ga_path(name), &csv, &err));
     assert_int_equal(csv.n_rows, result->n_steps);
     for (size_t r = 0; r < csv.n_rows; r++) {
-        const qn_sw_step_figures *got = &result->steps[r];
+        const qn_sw_step *got = &result->steps[r];
         const struct {
             const char *name;
             double got, within;
@@ -130,7 +130,7 @@ static void isotropic_day_is_that_of_golden_data(void **state)
     need_golden("solweig/ga/DSM_GA.tif");
     weather = ga_path("MetFile_20060726.txt");
     config = ga_config(&weather);
-    config.sky = QN_SW_ISOTROPIC;
+    config.options.sky = QN_SW_ISOTROPIC;
     check_site(&config, "iso_20060726", &places[0], hours, &noon);
 }
 
@@ -139,15 +139,12 @@ static void sitting_person_is_that_of_golden_data(void **state)
     static const int hours[] = { 13, -1 };
     const char *weather;
     qn_sw_run_config config;
-    qn_sw_params params;
 
     (void)state;
     need_golden("solweig/ga/DSM_GA.tif");
     weather = ga_path("MetFile_20060726.txt");
-    qn_sw_params_default(&params);
-    params.person.pose = QN_SW_SITTING;
     config = ga_config(&weather);
-    config.params = &params;
+    config.params.person.pose = QN_SW_SITTING;
     check_site(&config, "aniso_sitting_20060726", &places[0], hours, NULL);
 }
 
@@ -161,7 +158,7 @@ static void estimated_split_is_that_of_golden_data(void **state)
     need_golden("solweig/ga/DSM_GA.tif");
     weather = ga_path("MetFile_20051011.txt");
     config = ga_config(&weather);
-    config.ignore_split = 1;
+    config.options.ignore_split = 1;
     check_site(&config, "aniso_20051011_estimated_split", &places[0], hours, NULL);
 }
 

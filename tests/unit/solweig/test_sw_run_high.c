@@ -25,11 +25,11 @@ static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
         write_layer(high[i], layer.data, CITY_ROWS, CITY_COLS);
         qn_npy_free(&layer);
     }
-    config.surface.dsm_file = in_folder(high[0]);
-    config.surface.cdsm_file = in_folder(high[1]);
-    config.surface.tdsm_file = in_folder(high[2]);
-    config.surface.pixel_size = 10;
-    config.corrected = 1;
+    config.layers.dsm_file = in_folder(high[0]);
+    config.layers.cdsm_file = in_folder(high[1]);
+    config.layers.tdsm_file = in_folder(high[2]);
+    config.layers.pixel_size = 10;
+    config.options.corrected = 1;
     check_tiles(&config, sides, 3);
 }
 

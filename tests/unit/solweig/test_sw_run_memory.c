@@ -93,10 +93,10 @@ static void isotropic_runs_with_all_outputs_hold_the_planned_memory(void **state
     qn_sw_run_config config = city_config();
 
     (void)state;
-    config.sky = QN_SW_ISOTROPIC;
-    config.out = in_folder("out");
+    config.options.sky = QN_SW_ISOTROPIC;
+    config.options.out = in_folder("out");
     config.outputs = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_PET;
-    config.pet_table = 1;
+    config.options.pet_table = 1;
     expect_peak(&config);
 }
 

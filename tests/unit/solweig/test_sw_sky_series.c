@@ -131,7 +131,7 @@ static size_t rows_of(const qn_csv *csv, qn_sw_weather_row *rows)
 {
     assert_true(csv->n_rows <= MAX_ROWS);
     for (size_t i = 0; i < csv->n_rows; i++) {
-        const qn_sw_stamp at = stamp_at(csv, i, "datetime");
+        const qn_sw_date at = stamp_at(csv, i, "datetime");
 
         rows[i] = (qn_sw_weather_row){ .date = { at.year, at.month, at.day, at.hour, at.minute, 0 },
                                        .timestep_min = 60,
@@ -289,7 +289,7 @@ static void midnight_belongs_to_the_day_of_its_stamp(void **state)
 {
     qn_sw_weather_row row = fine_row();
     qn_sw_sky_step sky;
-    const qn_sw_stamp evening = { 2006, 4, 7, 23, 30, 0 }, day = { 2006, 4, 8, 0, 0, 0 };
+    const qn_sw_date evening = { 2006, 4, 7, 23, 30, 0 }, day = { 2006, 4, 8, 0, 0, 0 };
 
     (void)state;
     row.date.month = 4;
@@ -380,8 +380,8 @@ static void emissivity_grows_with_moisture_and_clouds(void **state)
     expect_near("half", 0, qn_sw_clouded_emissivity(dry, 0.5), (1 + dry) / 2, 1e-12, 0);
 }
 
-/* Warmer towards the horizon, at most black, and the hemisphere's mean is near the emissivity of the
- * sky. */
+/* Warmer towards the horizon, at most black, and the hemisphere's mean is near the emissivity of
+ * the sky. */
 static void patch_emissivity_grows_towards_the_horizon(void **state)
 {
     static qn_sw_patch_sky sky;

@@ -3,9 +3,9 @@
 
 #include <quern/tasks.h>
 
-#include "lab/tasks/scenario.h"
+#include "lab/tasks/bench.h"
 #include "engine/device/context.h"
-#include "engine/telemetry/summary.h"
+#include "engine/telemetry/export.h"
 
 static uint64_t bucket_of(uint64_t n, uint64_t minimum)
 {

@@ -1,4 +1,5 @@
-/* test_tasks_split.c - batches of tasks over several simulated devices: who did what, with what result.
+/* test_tasks_split.c - batches of tasks over several simulated devices: who did what, with what
+ * result.
  *
  * Checksums of the CPU's own run are the reference, so every result is compared to the last bit.
  */

@@ -1,4 +1,4 @@
-/* content_fixture.h - a content store with an allocator that counts, and fails on demand. */
+/* content_fixture.h - a content store, and content that begins with a number. */
 #ifndef QN_TESTS_CONTENT_FIXTURE_H
 #define QN_TESTS_CONTENT_FIXTURE_H
 
@@ -12,26 +12,6 @@
 #include <string.h>
 
 #include "util/content_store.h"
-
-static long n_blocks;       /* allocated and not freed */
-static long allocs_to_fail; /* this allocation fails, counted from 1; 0: none */
-static long n_allocs;
-
-static inline void *counted_resize(void *old, size_t bytes)
-{
-    void *made;
-
-    if (bytes == 0) {
-        n_blocks -= old != NULL;
-        free(old);
-        return NULL;
-    }
-    if (++n_allocs == allocs_to_fail)
-        return NULL;
-    made = realloc(old, bytes);
-    n_blocks += !old && made;
-    return made;
-}
 
 /* Words of content with this bit are handles, whose low bits are an offset. */
 #define HANDLE (UINT64_C(1) << 63)
@@ -55,9 +35,7 @@ static inline qn_status move_words(uint64_t *handle, unsigned char *bytes, size_
 
 static inline qn_content_store *open_store(size_t budget)
 {
-    const qn_content_options options = {
-        .budget_bytes = budget, .base = BASE, .move = move_words, .resize = counted_resize
-    };
+    const qn_content_options options = { .budget_bytes = budget, .base = BASE, .move = move_words };
     qn_content_store *store = NULL;
     qn_err err = { .text = "" };
 

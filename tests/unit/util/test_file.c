@@ -4,8 +4,10 @@
 #include "util/file.h"
 
 #include <dirent.h>
-#include <sys/resource.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static char dir[] = "/tmp/quern-test-file-XXXXXX";
@@ -135,6 +137,27 @@ static void abort_leaves_the_old_file_and_no_temporary(void **state)
     qn_out_abort(&out);
     expect_content(in_dir("f"), "old");
     assert_int_equal(count_files(), 1);
+}
+
+/* A kill between two calls leaves it; no other process removes it while its writer lives. */
+static void what_a_killed_writer_has_left_is_removed(void **state)
+{
+    int fd;
+
+    (void)state;
+    must(qn_file_write(in_dir("a.csv"), "old", 3, &failure));
+    must(qn_file_write(in_dir("a.csv.quern-tmp"), "left", 4, &failure));
+    must(qn_file_write(in_dir("a.csv"), "new", 3, &failure));
+    expect_content(in_dir("a.csv"), "new");
+    assert_int_not_equal(access(in_dir("a.csv.quern-tmp"), F_OK), 0);
+
+    must(qn_file_write(in_dir("a.csv.quern-tmp"), "living", 6, &failure));
+    assert_true((fd = open(in_dir("a.csv.quern-tmp"), O_RDONLY)) >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    must_fail(qn_file_write(in_dir("a.csv"), "third", 5, &failure), QN_ERR_IO, "a.csv");
+    expect_content(in_dir("a.csv"), "new");
+    expect_content(in_dir("a.csv.quern-tmp"), "living");
+    close(fd);
 }
 
 static void a_full_disk_leaves_the_old_file_and_no_temporary(void **state)
@@ -280,6 +303,26 @@ static void the_cache_folder_is_found_in_the_documented_order(void **state)
     assert_string_equal(out, "");
 }
 
+static void a_file_above_the_limit_is_refused_before_it_is_read(void **state)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+
+    (void)state;
+    assert_int_equal(qn_file_write(in_dir("a"), "12345", 5, NULL), QN_OK);
+    must(qn_file_read_most(in_dir("a"), 5, &data, &bytes, &failure));
+    assert_string_equal(data, "12345");
+    free(data);
+    must_fail(qn_file_read_most(in_dir("a"), 4, &data, &bytes, &failure), QN_ERR_LIMIT,
+              "/a: 5 bytes, the limit for such a file is 4");
+    assert_int_equal(truncate(in_dir("a"), (off_t)1 << 40), 0); /* more than there is memory */
+    must_fail(qn_file_read(in_dir("a"), &data, &bytes, &failure), QN_ERR_LIMIT,
+              "/a: 1099511627776 bytes, the limit for such a file is 68719476736");
+    /* It claims no size. */
+    must_fail(qn_file_read_most("/proc/self/maps", 100, &data, &bytes, &failure), QN_ERR_LIMIT,
+              "/proc/self/maps: ");
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
@@ -288,9 +331,11 @@ int main(void)
         IN_DIR(what_is_written_is_read_back_with_a_nul),
         IN_DIR(an_empty_file_reads_as_an_empty_string),
         IN_DIR(a_file_that_claims_no_size_is_read_whole),
+        IN_DIR(a_file_above_the_limit_is_refused_before_it_is_read),
         IN_DIR(a_missing_file_and_a_folder_fail_with_their_name),
         IN_DIR(until_commit_readers_see_the_old_content),
         IN_DIR(abort_leaves_the_old_file_and_no_temporary),
+        IN_DIR(what_a_killed_writer_has_left_is_removed),
         IN_DIR(a_full_disk_leaves_the_old_file_and_no_temporary),
         IN_DIR(a_failed_rename_removes_the_temporary),
         IN_DIR(a_missing_folder_fails_with_the_target_name),

@@ -69,6 +69,11 @@ static void a_long_run_of_one_letter_grows_to_its_length_and_no_further(void **s
     assert_memory_equal(out, text, LONG);
     free(out);
     out = NULL;
+    assert_int_equal(qn_inflate("t", data, bytes, LONG, &out, &n, &err), QN_OK);
+    assert_int_equal(n, LONG);
+    free(out);
+    out = NULL;
+    assert_int_equal(qn_inflate("t", data, bytes, LONG - 1, &out, &n, &err), QN_ERR_LIMIT);
     assert_int_equal(qn_inflate("t", data, bytes, LONG / 2, &out, &n, &err), QN_ERR_LIMIT);
     assert_string_equal(err.text, "t: unpacks to more than 100000 bytes");
     assert_null(out);

@@ -55,6 +55,17 @@ static void messages_up_to_the_level_are_printed_with_prefix(void **state)
     assert_string_equal(text, "quern: error: group of 512\nquern: warn: slow\n");
 }
 
+static void what_a_terminal_would_obey_is_shown(void **state)
+{
+    qn_log log = open_log(QN_LOG_WARN);
+
+    (void)state;
+    qn_log_put(&log, QN_LOG_WARN, "two\nlines \033[2J");
+    qn_log_line(&log, "tab\t%s", "\x9b");
+    close_log(&log);
+    assert_string_equal(text, "quern: warn: two\nlines \\x1b[2J\ntab\t\\x9b\n");
+}
+
 static void level_none_and_a_null_log_print_nothing(void **state)
 {
     qn_log log = open_log(QN_LOG_NONE);
@@ -118,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_level_name_is_parsed_and_others_are_refused),
         cmocka_unit_test_teardown(messages_up_to_the_level_are_printed_with_prefix, free_text),
+        cmocka_unit_test_teardown(what_a_terminal_would_obey_is_shown, free_text),
         cmocka_unit_test_teardown(level_none_and_a_null_log_print_nothing, free_text),
         cmocka_unit_test_teardown(plain_lines_have_no_prefix_and_need_only_a_log_that_is_on,
                                   free_text),

@@ -155,7 +155,7 @@ static void wrong_texts_name_option_value_and_limit(void **state)
     expect_refused("lenght", "1", "--lenght is unknown; did you mean --length?");
     memset(text, 'x', sizeof text);
     text[QN_OPTION_TEXT_BYTES] = 0;
-    expect_refused("name", text, "--name: 512 bytes exceed the limit of 511");
+    expect_refused("name", text, "--name: 4096 bytes exceed the limit of 4095");
 }
 
 static void json_makes_the_same_options_again(void **state)

@@ -37,6 +37,19 @@ static void sentences_too_long_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
+static void what_a_terminal_would_obey_is_shown(void **state)
+{
+    qn_err err = { QN_OK, "" };
+
+    (void)state;
+    qn_fail(&err, QN_ERR_INPUT, "op '%s'", "\033[31mRED\x07\xC2\x9B\xFF \xC2\xB5");
+    assert_string_equal(err.text, "op '\\x1b[31mRED\\x07\\xc2\\x9b\\xff \xC2\xB5'");
+    qn_prefix(&err, "%s", "a\x1b.csv");
+    qn_suffix(&err, "%s", "\x7f");
+    assert_string_equal(err.text,
+                        "a\\x1b.csv: op '\\x1b[31mRED\\x07\\xc2\\x9b\\xff \xC2\xB5'\\x7f");
+}
+
 static void sizes_that_overflow_are_refused_and_left_alone(void **state)
 {
     qn_err err = { QN_OK, "" };
@@ -69,6 +82,7 @@ int main(void)
         cmocka_unit_test(a_failure_leaves_its_status_and_one_line),
         cmocka_unit_test(a_prefix_goes_in_front_and_keeps_the_status),
         cmocka_unit_test(sentences_too_long_are_cut_not_overrun),
+        cmocka_unit_test(what_a_terminal_would_obey_is_shown),
         cmocka_unit_test(sizes_that_overflow_are_refused_and_left_alone),
         cmocka_unit_test(every_status_has_a_name),
     };

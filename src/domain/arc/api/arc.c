@@ -1,21 +1,21 @@
 /* arc.c - programs and tasks of a qn_arc, and its results as an array. */
 #include "domain/arc/api/arc_impl.h"
-#include "domain/arc/api/options.h"
-#include "domain/arc/batch/failure.h"
+#include "util/list.h"
+#include "util/options.h"
 #include "util/status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_arc_new_with(qn_ctx *ctx, const qn_arc_session_options *options, qn_arc **out,
-                          qn_err *err)
+qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err)
 {
-    qn_arc *arc = calloc(1, sizeof *arc);
+    qn_arc_session_options session;
+    qn_arc *arc = NULL;
     qn_status st = QN_OK;
 
-    if (!arc)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
-    QN_TRY(qn_arc_session_new(ctx, options, &arc->session, err));
+    QN_TRY(QN_NEW(arc, 1, "programs and tasks", err));
+    QN_TRY(qn_arc_session_options_of(options, &session, err));
+    QN_TRY(qn_arc_session_new(ctx, &session, &arc->session, err));
     *out = arc;
     arc = NULL;
 out:
@@ -23,15 +23,23 @@ out:
     return st;
 }
 
-qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err)
-{
-    qn_arc_session_options session;
-    qn_status st = QN_OK;
+/* About what the session has of a program, or of a task; 0 for NULL. */
 
-    QN_TRY(qn_arc_session_options_of(options, &session, err));
-    QN_TRY(qn_arc_new_with(ctx, &session, out, err));
-out:
-    return st;
+enum { SMALL_BYTES = 128 }; /* besides codes and grids */
+
+static size_t bytes_of_program(const qn_arc_program_added *program)
+{
+    return program ? SMALL_BYTES + program->parsed.codes[0].n : 0;
+}
+
+static size_t bytes_of_task(const qn_arc_task *task)
+{
+    size_t bytes = 0;
+
+    for (int k = 0; task && k < task->n_train + task->n_test; k++)
+        bytes += SMALL_BYTES + (size_t)(task->pairs[k].input.rows * task->pairs[k].input.cols) +
+                 (size_t)(task->pairs[k].output.rows * task->pairs[k].output.cols);
+    return bytes;
 }
 
 /* Programs. */
@@ -48,36 +56,87 @@ static void drop_programs(qn_arc *arc)
     const qn_map_entry *entry;
     size_t at = 0;
 
-    while ((entry = qn_map_next(&arc->programs, &at)))
+    while ((entry = qn_map_next(&arc->programs, &at))) {
+        arc->live_bytes -= bytes_of_program(entry->value);
         free_program(entry->value);
+    }
     qn_map_free(&arc->programs);
     arc->programs = (qn_map){ 0 };
+}
+
+/* Replaced ones. The session adds only, so it is filled anew once it has more of them than of
+ * others: that costs each addition no more than itself. */
+
+static const qn_arc_question_options all_questions = { .pairs = QN_ARC_PAIRS_ALL,
+                                                       .with_samples = 1 };
+
+/* Tasks stay in the order of their questions. */
+static qn_status fill_again(qn_arc *arc, qn_arc_questions *old, qn_err *err)
+{
+    const qn_map_entry *entry;
+    qn_status st = QN_OK;
+    size_t at = 0;
+
+    qn_arc_session_forget(arc->session);
+    while ((entry = qn_map_next(&arc->programs, &at))) {
+        qn_arc_program_added *p = entry->value;
+        const qn_arc_code *code = &p->parsed.codes[0];
+
+        QN_TRY(qn_arc_session_program(arc->session, entry->key, code->bytes, code->n, &p->number,
+                                      err));
+    }
+    for (int q = 0; q < old->n; q++)
+        if (!q || old->items[q].task != old->items[q - 1].task)
+            QN_TRY(qn_arc_questions_add(&arc->questions, old->items[q].task, &all_questions,
+                                        arc->session, err));
+out:
+    return st;
+}
+
+/* `added` bytes have come and `replaced` bytes gone. */
+static qn_status account(qn_arc *arc, size_t added, size_t replaced, qn_err *err)
+{
+    enum { SMALL = 1 << 20 };
+    qn_arc_questions old = arc->questions;
+    qn_status st;
+
+    arc->live_bytes += added - replaced;
+    arc->stale_bytes += replaced;
+    if (arc->stale_bytes < arc->live_bytes + SMALL)
+        return QN_OK;
+    arc->stale_bytes = 0;
+    arc->questions = (qn_arc_questions){ 0 };
+    if ((st = fill_again(arc, &old, err)) != QN_OK) {
+        qn_suffix(err, "; all programs and tasks are dropped");
+        qn_arc_clear(arc, QN_ARC_CLEAR_ALL, NULL);
+    }
+    qn_arc_questions_free(&old);
+    return st;
 }
 
 qn_status qn_arc_add_program(qn_arc *arc, const char *id, const char *text, qn_str *notes,
                              qn_err *err)
 {
-    qn_arc_program_added *made = calloc(1, sizeof *made), *was;
+    qn_arc_program_added *made = NULL, *was;
     const qn_arc_code *code;
     qn_status st = QN_OK;
+    size_t added, replaced;
 
-    if (!made)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for program %s", id);
-    QN_TRY(qn_arc_programs_parse(id, text, strlen(text), &made->parsed, notes, err));
-    if (made->parsed.n != 1) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %d programs in one text", id, made->parsed.n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(made, 1, "a program", err));
+    QN_TRY(qn_arc_programs_parse(id, text, strlen(text), 0, &made->parsed, notes, err));
+    if (made->parsed.n != 1)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %d programs in one text", id, made->parsed.n);
     QN_TRY(qn_arc_code_call(&made->parsed.codes[0], id, strlen(id), err)); /* not as in its text */
     code = &made->parsed.codes[0];
     QN_TRY(qn_arc_session_program(arc->session, id, code->bytes, code->n, &made->number, err));
     was = qn_map_get(&arc->programs, id);
-    if (qn_map_put(&arc->programs, id, made) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for program %s", id);
-        goto out;
-    }
+    if (qn_map_put(&arc->programs, id, made) != QN_OK)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for program %s", id);
+    added = bytes_of_program(made);
+    replaced = bytes_of_program(was);
     free_program(was);
     made = NULL;
+    QN_TRY(account(arc, added, replaced, err));
 out:
     free_program(made);
     return st;
@@ -113,8 +172,10 @@ static void drop_tasks(qn_arc *arc)
     const qn_map_entry *entry;
     size_t at = 0;
 
-    while ((entry = qn_map_next(&arc->tasks, &at)))
+    while ((entry = qn_map_next(&arc->tasks, &at))) {
+        arc->live_bytes -= bytes_of_task(entry->value);
         free_task(entry->value);
+    }
     qn_map_free(&arc->tasks);
     arc->tasks = (qn_map){ 0 };
     qn_arc_questions_free(&arc->questions);
@@ -132,24 +193,24 @@ static void drop_questions(qn_arc *arc, const qn_arc_task *task)
 
 qn_status qn_arc_take_task(qn_arc *arc, qn_arc_task *task, qn_err *err)
 {
-    static const qn_arc_question_options all = { .pairs = QN_ARC_PAIRS_ALL, .with_samples = 1 };
     const int n_before = arc->questions.n;
-    qn_arc_task *made = malloc(sizeof *made), *was = qn_map_get(&arc->tasks, task->id);
+    qn_arc_task *made = NULL, *was = qn_map_get(&arc->tasks, task->id);
     qn_status st = QN_OK;
+    size_t added, replaced;
 
-    if (!made)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
+    QN_TRY(QN_NEW(made, 1, "a task", err));
     *made = *task;
-    QN_TRY(qn_arc_questions_add(&arc->questions, made, &all, arc->session, err));
-    if (qn_map_put(&arc->tasks, task->id, made) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
-        goto out;
-    }
+    QN_TRY(qn_arc_questions_add(&arc->questions, made, &all_questions, arc->session, err));
+    if (qn_map_put(&arc->tasks, task->id, made) != QN_OK)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
     if (was)
         drop_questions(arc, was);
+    added = bytes_of_task(made);
+    replaced = bytes_of_task(was);
     free_task(was);
     made = NULL;
     *task = (qn_arc_task){ 0 };
+    QN_TRY(account(arc, added, replaced, err));
 out:
     if (made)
         arc->questions.n = n_before;
@@ -178,6 +239,7 @@ qn_status qn_arc_clear(qn_arc *arc, int what, qn_err *err)
     drop_programs(arc);
     qn_arc_session_forget_programs(arc->session);
     if (what == QN_ARC_CLEAR_ALL) {
+        arc->stale_bytes = 0;
         drop_tasks(arc);
         qn_arc_session_forget(arc->session);
     }
@@ -188,7 +250,7 @@ static void drop_results(qn_arc *arc)
 {
     free(arc->results);
     arc->results = NULL;
-    arc->n_results = 0;
+    arc->n_results = arc->results_room = 0;
     qn_arena_clear(&arc->texts);
 }
 
@@ -265,16 +327,7 @@ static qn_status keep_result(void *user, qn_arc_program_added *program, const qn
     if (qn_arc_is_batt(run->code))
         QN_TRY(qn_arc_result_print(run, 1, &line, &is_solved, err));
     qn_arc_count_run(program, run, is_solved);
-    if (arc->n_results % 1024 == 0) {
-        qn_arc_result *grown =
-            realloc(arc->results, (arc->n_results + 1024) * sizeof *arc->results);
-
-        if (!grown) {
-            st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %zu results", arc->n_results);
-            goto out;
-        }
-        arc->results = grown;
-    }
+    QN_TRY(QN_GROW(arc->results, arc->n_results, &arc->results_room, "results", err));
     QN_TRY(copy_result(arc, run, is_solved, &arc->results[arc->n_results], err));
     arc->n_results++;
 out:
@@ -290,7 +343,7 @@ qn_status qn_arc_run(qn_arc *arc, const qn_arc_run_options *options, const qn_ar
     uint64_t n_runs;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_arc_run_options_of(options, &o, err));
+    QN_TRY(qn_options_take(qn_arc_run_option_table(), options, &o, err));
     order.pairs = (qn_arc_pairs)o.pairs;
     order.match_all = o.match == QN_ARC_MATCH_ALL;
     order.timeout_s = o.timeout_s;

@@ -2,9 +2,12 @@
 #ifndef QN_ARC_API_ARC_IMPL_H
 #define QN_ARC_API_ARC_IMPL_H
 
-#include "domain/arc/batch/result.h"
+#include "domain/arc/batch/batch.h"
+#include "domain/arc/run/session.h"
 #include "util/arena.h"
 #include "util/map.h"
+
+#include <quern/arc.h>
 
 /* A program that the session has. */
 typedef struct qn_arc_program_added {
@@ -20,15 +23,14 @@ struct qn_arc {
     qn_map programs;  /* id -> qn_arc_program_added */
     qn_map tasks;     /* id -> qn_arc_task */
     qn_arc_questions questions;
-    qn_str answer;          /* of qn_arc_ask */
-    qn_arc_result *results; /* of qn_arc_run */
-    size_t n_results;
+    size_t live_bytes, stale_bytes; /* about what the session has of them, and of those replaced */
+    qn_str answer;                  /* of qn_arc_ask */
+    qn_arc_result *results;         /* of qn_arc_run */
+    size_t n_results, results_room;
     qn_arena texts; /* and cells of the results */
 };
 
 /* arc.c: what the public calls and requests in JSON share. `notes` gets what the parser says. */
-qn_status qn_arc_new_with(qn_ctx *ctx, const qn_arc_session_options *options, qn_arc **out,
-                          qn_err *err);
 qn_status qn_arc_add_program(qn_arc *arc, const char *id, const char *text, qn_str *notes,
                              qn_err *err);
 
@@ -61,5 +63,11 @@ static inline int qn_arc_is_batt(const qn_arc_code *code)
 
 /* Adds the run to the sums of its program. */
 void qn_arc_count_run(qn_arc_program_added *program, const qn_arc_written *run, int is_solved);
+
+/* What the public option structs mean for a session. */
+
+/* NULL stands for the defaults. Texts stay the caller's. */
+qn_status qn_arc_session_options_of(const qn_arc_options *given, qn_arc_session_options *out,
+                                    qn_err *err);
 
 #endif

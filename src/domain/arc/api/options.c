@@ -1,7 +1,7 @@
 /* options.c - the tables of options, and the limits that they set. */
-#include "domain/arc/api/options.h"
+#include "domain/arc/api/arc_impl.h"
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/options.h"
 
@@ -83,10 +83,8 @@ qn_status qn_arc_session_options_of(const qn_arc_options *given, qn_arc_session_
                                 .group = o.group };
     if (o.max_loops >= 0)
         s.limits.max_loops = o.max_loops ? (uint32_t)o.max_loops : QN_ARC_ANY_LOOPS;
-    if (o.group && o.group != 8 && o.group != 16 && o.group != 32) {
-        st = qn_fail(err, QN_ERR_USAGE, "--group: %d is not 8, 16 or 32", o.group);
-        goto out;
-    }
+    if (o.group && o.group != 8 && o.group != 16 && o.group != 32)
+        QN_FAIL(err, QN_ERR_USAGE, "--group: %d is not 8, 16 or 32", o.group);
     for (int op = 0; op < ARC_N_OPS; op++)
         if (qn_arc_op_at(op)->priority > o.op_priority)
             switch_off(&s.limits, op);
@@ -100,10 +98,4 @@ qn_status qn_arc_session_options_of(const qn_arc_options *given, qn_arc_session_
     *out = s;
 out:
     return st;
-}
-
-qn_status qn_arc_run_options_of(const qn_arc_run_options *given, qn_arc_run_options *out,
-                                qn_err *err)
-{
-    return qn_options_take(&run_table, given, out, err);
 }

@@ -1,10 +1,10 @@
 /* run.c - the runs of chosen programs on chosen questions. */
 #include "domain/arc/api/arc_impl.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { OTHER_SHAPE = 65535, MOST_RUNS = 1 << 28 };
 
@@ -107,7 +107,7 @@ static qn_status take_run(void *user, uint64_t k, uint32_t job, qn_err *err)
     const qn_arc_written written = { .session = all->arc->session,
                                      .job = job,
                                      .code = &r->program->parsed.codes[0],
-                                     .file = qn_arc_programs_file(&r->program->parsed, 0),
+                                     .file = r->program->parsed.files[0],
                                      .question = r->question };
 
     return all->on_run(all->user, r->program, &written, err);
@@ -125,8 +125,7 @@ qn_status qn_arc_order_run(qn_arc *arc, const qn_arc_order *o, qn_arc_on_run *on
     if (work.n > MOST_RUNS)
         return qn_fail(err, QN_ERR_LIMIT, "%llu runs are more than %d", (unsigned long long)work.n,
                        MOST_RUNS);
-    if (!(all.items = malloc(((size_t)work.n + 1) * sizeof *all.items)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %llu runs", (unsigned long long)work.n);
+    QN_TRY(QN_NEW(all.items, (size_t)work.n + 1, "runs", err));
     list_runs(arc, o, all.items, &has_batt);
     work.want = o->with_outputs || has_batt ? ARC_WANT_OUTPUT : 0;
     qn_arc_session_until(arc->session, o->timeout_s > 0 ? qn_now_us() + 1e6 * o->timeout_s : 0);

@@ -89,6 +89,11 @@ qn_status qn_arc_serve(qn_arc *arc, FILE *from, FILE *to, size_t most_bytes, uin
         answer.len = 0;
         is_open = answer_line(arc, &l, most_bytes, &answer);
         ++*n_lines;
+        if (answer.failed) {
+            st = qn_fail(err, QN_ERR_NOMEM, "no memory to answer line %llu",
+                         (unsigned long long)l.number);
+            break;
+        }
         if (fputs(qn_str_get(&answer), to) < 0 || fflush(to) != 0) {
             st = qn_fail(err, QN_ERR_IO, "cannot write an answer: %s", strerror(errno));
             break;

@@ -13,15 +13,10 @@ void qn_arc_server_set_timeout(qn_arc *arc, double seconds)
     arc->timeout_s = seconds;
 }
 
-static qn_status no_memory(qn_err *err)
-{
-    return qn_fail(err, QN_ERR_NOMEM, "no memory for an answer");
-}
-
 /* Programs and tasks. */
 
 /* A bad program does not keep the others out. */
-static qn_status add_programs(qn_arc *arc, const json_t *request, json_t *answer, qn_err *err)
+static qn_status add_programs(qn_arc *arc, const json_t *request, json_t **answer, qn_err *err)
 {
     json_t *refused, *text;
     const char *id;
@@ -29,8 +24,7 @@ static qn_status add_programs(qn_arc *arc, const json_t *request, json_t *answer
 
     if (!json_is_object(request))
         return qn_fail(err, QN_ERR_INPUT, "'programs' is not an object of texts by id");
-    if (!(refused = json_object()))
-        return no_memory(err);
+    refused = json_object();
     json_object_foreach((json_t *)request, id, text)
     {
         qn_str notes = { 0 };
@@ -44,15 +38,15 @@ static qn_status add_programs(qn_arc *arc, const json_t *request, json_t *answer
         if (st == QN_OK)
             added++;
         else
-            json_object_set_new(refused, id,
-                                qn_json_text(notes.len ? qn_str_get(&notes) : why.text));
+            qn_json_put(&refused, id, qn_json_text(notes.len ? qn_str_get(&notes) : why.text));
         qn_str_free(&notes);
     }
-    json_object_set_new(answer, "added", json_integer(added));
-    json_object_set_new(answer, "programs", json_integer((json_int_t)arc->programs.count));
-    if (json_object_size(refused))
-        json_object_set(answer, "refused", refused);
-    json_decref(refused);
+    qn_json_merge(answer, json_pack("{s:i, s:I}", "added", added, "programs",
+                                    (json_int_t)arc->programs.count));
+    if (!refused || json_object_size(refused))
+        qn_json_put(answer, "refused", refused);
+    else
+        json_decref(refused);
     return QN_OK;
 }
 
@@ -69,7 +63,7 @@ out:
 }
 
 /* Tasks before a bad one stay; the error names it. */
-static qn_status add_tasks(qn_arc *arc, const json_t *request, json_t *answer, qn_err *err)
+static qn_status add_tasks(qn_arc *arc, const json_t *request, json_t **answer, qn_err *err)
 {
     qn_status st = QN_OK;
     json_t *task;
@@ -83,14 +77,13 @@ static qn_status add_tasks(qn_arc *arc, const json_t *request, json_t *answer, q
         QN_TRY(add_task(arc, id, task, err));
         added++;
     }
-    json_object_set_new(answer, "added", json_integer(added));
-    json_object_set_new(answer, "tasks", json_integer((json_int_t)arc->tasks.count));
-    json_object_set_new(answer, "pairs", json_integer(arc->questions.n));
+    qn_json_merge(answer, json_pack("{s:i, s:I, s:i}", "added", added, "tasks",
+                                    (json_int_t)arc->tasks.count, "pairs", arc->questions.n));
 out:
     return st;
 }
 
-static qn_status clear(qn_arc *arc, const json_t *request, json_t *answer, qn_err *err)
+static qn_status clear(qn_arc *arc, const json_t *request, json_t **answer, qn_err *err)
 {
     const char *what = json_string_value(request);
     qn_status st = QN_OK;
@@ -98,8 +91,8 @@ static qn_status clear(qn_arc *arc, const json_t *request, json_t *answer, qn_er
     if (!what || (strcmp(what, "programs") && strcmp(what, "all")))
         return qn_fail(err, QN_ERR_INPUT, "'clear' is neither \"programs\" nor \"all\"");
     QN_TRY(qn_arc_clear(arc, strcmp(what, "all") ? QN_ARC_CLEAR_PROGRAMS : QN_ARC_CLEAR_ALL, err));
-    json_object_set_new(answer, "programs", json_integer(0));
-    json_object_set_new(answer, "tasks", json_integer((json_int_t)arc->tasks.count));
+    qn_json_merge(answer,
+                  json_pack("{s:i, s:I}", "programs", 0, "tasks", (json_int_t)arc->tasks.count));
 out:
     return st;
 }
@@ -261,33 +254,28 @@ out:
     return st;
 }
 
-static qn_status answer_scores(const qn_arc *arc, const answered *a, json_t *answer, qn_err *err)
+static void put_scores(const qn_arc *arc, const answered *a, json_t **answer)
 {
     const qn_map_entry *entry;
     json_t *scores = json_object();
-    int failed = !scores;
     size_t at = 0;
 
-    while (!failed && (entry = qn_map_next(&arc->programs, &at))) {
+    while ((entry = qn_map_next(&arc->programs, &at))) {
         const qn_arc_program_added *p = entry->value;
 
         if (p->runs)
-            failed = json_object_set_new(
-                scores, entry->key,
-                json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "runs", (json_int_t)p->runs, "solved",
-                          (json_int_t)p->solved, "errors", (json_int_t)p->errors, "differing",
-                          (json_int_t)p->differing, "other_shape", (json_int_t)p->other_shape,
-                          "steps", (json_int_t)p->steps));
+            qn_json_put(&scores, entry->key,
+                        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "runs", (json_int_t)p->runs,
+                                  "solved", (json_int_t)p->solved, "errors", (json_int_t)p->errors,
+                                  "differing", (json_int_t)p->differing, "other_shape",
+                                  (json_int_t)p->other_shape, "steps", (json_int_t)p->steps));
     }
-    failed = failed || json_object_set_new(answer, "runs", json_integer((json_int_t)a->runs)) ||
-             json_object_set_new(answer, "solved", json_integer((json_int_t)a->solved)) ||
-             json_object_set_new(answer, "errors", json_integer((json_int_t)a->errors)) ||
-             json_object_set(answer, "scores", scores);
-    json_decref(scores);
-    return failed ? qn_fail(err, QN_ERR_NOMEM, "no memory for an answer") : QN_OK;
+    qn_json_merge(answer, json_pack("{s:I, s:I, s:I, s:o}", "runs", (json_int_t)a->runs, "solved",
+                                    (json_int_t)a->solved, "errors", (json_int_t)a->errors,
+                                    "scores", scores));
 }
 
-static qn_status run(qn_arc *arc, const json_t *request, json_t *answer, qn_str *results,
+static qn_status run(qn_arc *arc, const json_t *request, json_t **answer, qn_str *results,
                      qn_err *err)
 {
     qn_arc_order order = { 0 };
@@ -296,7 +284,7 @@ static qn_status run(qn_arc *arc, const json_t *request, json_t *answer, qn_str 
 
     QN_TRY(read_order(arc, request, &order, &a.want, err));
     QN_TRY(qn_arc_order_run(arc, &order, add_run, &a, &a.runs, err));
-    QN_TRY(answer_scores(arc, &a, answer, err));
+    put_scores(arc, &a, answer);
     if (results->failed)
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for %llu results", (unsigned long long)a.runs);
 out:
@@ -306,16 +294,8 @@ out:
 
 /* Requests. */
 
-static qn_status answer_stats(qn_arc *arc, json_t *answer, qn_err *err)
-{
-    if (json_object_set_new(answer, "device", json_string(qn_arc_session_device(arc->session))) ||
-        json_object_set_new(answer, "stats", qn_arc_stats_json(qn_arc_session_stats(arc->session))))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for an answer");
-    return QN_OK;
-}
-
 /* A line has one request, and may have an "id" besides. */
-static qn_status dispatch(qn_arc *arc, const json_t *line, json_t *answer, qn_str *results,
+static qn_status dispatch(qn_arc *arc, const json_t *line, json_t **answer, qn_str *results,
                           int *is_open, qn_err *err)
 {
     static const char *const names[] = { "programs", "tasks", "run", "stats", "clear", "end" };
@@ -353,7 +333,9 @@ static qn_status dispatch(qn_arc *arc, const json_t *line, json_t *answer, qn_st
     case RUN:
         return run(arc, request, answer, results, err);
     case STATS:
-        return answer_stats(arc, answer, err);
+        qn_json_put(answer, "device", json_string(qn_arc_session_device(arc->session)));
+        qn_json_put(answer, "stats", qn_arc_stats_json(qn_arc_session_stats(arc->session)));
+        return QN_OK;
     case CLEAR:
         return clear(arc, request, answer, err);
     case END:
@@ -384,20 +366,17 @@ static void print_answer(const json_t *answer, const qn_str *results, qn_str *ou
     free(text);
 }
 
-static void set_error(json_t *answer, qn_status st, const char *text)
+static json_t *refusal(const qn_err *err)
 {
-    json_object_clear(answer);
-    json_object_set_new(answer, "ok", json_false());
-    json_object_set_new(answer, "error", qn_json_text(text));
-    json_object_set_new(answer, "status", json_string(qn_status_name(st)));
+    return json_pack("{s:b, s:o, s:s}", "ok", 0, "error", qn_json_text(err->text), "status",
+                     qn_status_name(err->status));
 }
 
 void qn_arc_server_refuse(const qn_err *err, qn_str *out)
 {
     static const qn_str none;
-    json_t *answer = json_object();
+    json_t *answer = refusal(err);
 
-    set_error(answer, err->status, err->text);
     print_answer(answer, &none, out);
     json_decref(answer);
 }
@@ -406,23 +385,26 @@ int qn_arc_server_answer(qn_arc *arc, const char *line, size_t bytes, qn_str *ou
 {
     json_error_t where;
     json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &where);
-    json_t *answer = json_object();
+    json_t *answer = json_pack("{s:b}", "ok", 1);
     qn_str results = { 0 };
     qn_err err = { 0 };
     int is_open = 1;
     qn_status st;
 
-    json_object_set_new(answer, "ok", json_true());
     if (request)
-        st = dispatch(arc, request, answer, &results, &is_open, &err);
+        st = dispatch(arc, request, &answer, &results, &is_open, &err);
     else
-        st = qn_fail(&err, QN_ERR_INPUT, "column %d: %s", where.column, where.text);
+        st = qn_fail(&err, qn_json_status(&where), "column %d: %s", where.column,
+                     where.text[0] ? where.text : "no memory to read it");
+    if (st == QN_OK && (!answer || results.failed))
+        st = qn_fail(&err, QN_ERR_NOMEM, "no memory for an answer");
     if (st != QN_OK) {
         results.len = 0;
-        set_error(answer, st, err.text);
+        json_decref(answer);
+        answer = refusal(&err);
     }
     if (json_is_object(request) && json_object_get(request, "id"))
-        json_object_set(answer, "id", json_object_get(request, "id"));
+        qn_json_put(&answer, "id", json_incref(json_object_get(request, "id")));
     print_answer(answer, &results, out);
     qn_str_free(&results);
     json_decref(answer);

@@ -1,17 +1,14 @@
 /* evaluate.c - a series of runs, with scores and files. */
-#include "domain/arc/batch/evaluate.h"
+#include "domain/arc/batch/batch.h"
 
 #include <quern/metrics.h>
 
-#include "domain/arc/batch/failure.h"
-#include "domain/arc/batch/writers.h"
-#include "domain/arc/profile/blame.h"
 #include "domain/arc/profile/profile.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BAR_AFTER_US = 1000000 };
@@ -20,7 +17,8 @@ typedef struct evaluation {
     qn_ctx *ctx;
     const qn_arc_programs *programs;
     const qn_arc_evaluate_options *options;
-    qn_arc_evaluation *report;
+    qn_arc_report *report;
+    qn_arc_score *scores; /* of the report, by program */
     qn_arc_session *session;
     qn_arc_questions questions;
     qn_arc_series series;
@@ -89,7 +87,7 @@ static qn_status note_failure(evaluation *e, const qn_arc_series_run *run, const
 {
     const qn_arc_code *code = &e->programs->codes[run->program];
     const qn_arc_job job = qn_arc_job_of(code, run->program, &e->questions.items[run->question]);
-    qn_arc_score *score = &e->report->scores[run->program];
+    qn_arc_score *score = &e->scores[run->program];
     qn_arc_blamed inside = { .op = -1 };
     qn_str text = { 0 };
     qn_status st = QN_OK;
@@ -116,9 +114,9 @@ static qn_status score_run(void *user, uint64_t k, uint32_t job, qn_err *err)
     const qn_arc_written written = { .session = e->session,
                                      .job = job,
                                      .code = code,
-                                     .file = qn_arc_programs_file(e->programs, run->program),
+                                     .file = e->programs->files[e->programs->file_of[run->program]],
                                      .question = q };
-    qn_arc_score *score = &e->report->scores[run->program];
+    qn_arc_score *score = &e->scores[run->program];
     int is_solved = r->code == ARC_OK && r->equal;
     qn_status st = QN_OK;
 
@@ -216,25 +214,68 @@ static void time_programs(qn_ctx *ctx, const qn_arc_profile *profile)
                                         (double)profile->programs[i].runs);
 }
 
+static qn_status write_stats(const char *path, const qn_arc_stats *stats, const qn_arc_report *r,
+                             qn_err *err)
+{
+    json_t *json = qn_arc_stats_json(stats);
+    qn_status st;
+
+    if (!json || json_object_set_new(json, "device", json_string(r->device)) ||
+        json_object_set_new(json, "time_wall", json_real(r->wall_s)))
+        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
+    else
+        st = qn_json_write(path, json, err);
+    json_decref(json);
+    return st;
+}
+
+/* Notes what the session says of all runs, and counts it. */
+static qn_status report_stats(const evaluation *e, qn_err *err)
+{
+    const char *path = e->options->run.stats;
+    qn_arc_stats stats = *qn_arc_session_stats(e->session);
+    qn_arc_report *r = e->report;
+    qn_status st = QN_OK;
+
+    stats.time_compile += e->programs->compile_s;
+    count_ops(e->ctx, &stats);
+    r->timeouts = stats.timeouts;
+    r->steps = stats.steps_total;
+    r->wall_s = (qn_now_us() - e->start_us) * 1e-6;
+    snprintf(r->device, sizeof r->device, "%s", qn_arc_session_device(e->session));
+    if (is_set(path))
+        QN_TRY(write_stats(path, &stats, r, err));
+out:
+    return st;
+}
+
+static qn_status new_scores(evaluation *e, qn_err *err)
+{
+    const qn_arc_programs *programs = e->programs;
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(e->scores, programs->n, "scores of programs", err));
+    e->report->scores = e->scores;
+    for (int i = 0; i < programs->n; i++) {
+        if (!(e->scores[i].program = strdup(programs->codes[i].id)))
+            return qn_fail(err, QN_ERR_NOMEM, "no memory for scores of programs");
+        e->report->n_scores++;
+    }
+out:
+    return st;
+}
+
 qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn_arc_tasks *tasks,
-                          const qn_arc_evaluate_options *options, qn_arc_evaluation *out,
-                          qn_err *err)
+                          const qn_arc_evaluate_options *options, qn_arc_report *out, qn_err *err)
 {
     const qn_arc_run_options *o = &options->run;
-    const double start = qn_now_us();
-    qn_arc_evaluation report = { .n_scores = programs->n };
     evaluation e = {
-        .ctx = ctx, .programs = programs, .options = options, .report = &report, .start_us = start
+        .ctx = ctx, .programs = programs, .options = options, .report = out, .start_us = qn_now_us()
     };
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_writers_open(&e.writers, o->results, o->trace, o->digest, err));
-    if (!(report.scores = calloc((size_t)programs->n + 1, sizeof *report.scores))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for scores of %d programs", programs->n);
-        goto out;
-    }
-    for (int i = 0; i < programs->n; i++)
-        report.scores[i].program = programs->codes[i].id;
+    QN_TRY(new_scores(&e, err));
     QN_TRY(qn_arc_session_new(ctx, &options->session, &e.session, err));
     QN_TRY(load(&e, tasks, err));
     QN_TRY(run_series(&e, err));
@@ -243,27 +284,12 @@ qn_status qn_arc_evaluate(qn_ctx *ctx, const qn_arc_programs *programs, const qn
         time_programs(ctx, &e.profile);
         QN_TRY(qn_arc_profile_write(&e.profile, programs->codes, o->op_times, err));
     }
-    report.stats = *qn_arc_session_stats(e.session);
-    report.stats.time_compile += programs->compile_s;
-    count_ops(ctx, &report.stats);
-    report.wall_s = (qn_now_us() - start) * 1e-6;
-    snprintf(report.device, sizeof report.device, "%s", qn_arc_session_device(e.session));
-    *out = report;
-    report = (qn_arc_evaluation){ 0 };
+    QN_TRY(report_stats(&e, err));
 out:
     qn_arc_writers_abort(&e.writers);
     qn_arc_profile_free(&e.profile);
     qn_arc_series_free(&e.series);
     qn_arc_questions_free(&e.questions);
     qn_arc_session_free(e.session);
-    qn_arc_evaluation_free(&report);
     return st;
-}
-
-void qn_arc_evaluation_free(qn_arc_evaluation *e)
-{
-    for (int i = 0; e->scores && i < e->n_scores; i++)
-        free((void *)(uintptr_t)e->scores[i].failure);
-    free(e->scores);
-    *e = (qn_arc_evaluation){ 0 };
 }

@@ -1,7 +1,7 @@
 /* failure.c - the reasons of failed runs as text. */
-#include "domain/arc/batch/failure.h"
+#include "domain/arc/batch/batch.h"
 
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 
 #include <string.h>
@@ -22,11 +22,11 @@ const char *qn_arc_failure_text(int code)
         [ARC_E_FRAMES] = "calls nested deeper than the limit",
         [ARC_E_UNSUPPORTED] = "not supported",
         [ARC_E_STEPS] = "more steps than the limit",
-        [ARC_E_DEPTH] = "containers nested deeper than the limit",
+        [ARC_E_DEPTH] = "containers nested deeper, or larger to compare, than the limit",
         [ARC_E_SLOTS] = "more values alive than the limit",
         [ARC_E_RESULT] = "an output larger than the limit",
         [ARC_E_TIMEOUT] = "not finished in time",
-        [ARC_E_TURNS] = "longer than a device is good for",
+        [ARC_E_LOOPS] = "longer than a device is good for",
     };
 
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";

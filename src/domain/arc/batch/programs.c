@@ -1,10 +1,9 @@
 /* programs.c - from files of programs to bytecode. */
-#include "domain/arc/batch/programs.h"
+#include "domain/arc/batch/batch.h"
 
-#include "domain/arc/compile/code_file.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/folder.h"
+#include "util/list.h"
 #include "util/map.h"
 #include "util/status.h"
 
@@ -39,11 +38,6 @@ int qn_arc_programs_warnings(const qn_arc_programs *programs)
     return n;
 }
 
-const qn_arc_file *qn_arc_programs_file(const qn_arc_programs *programs, int program)
-{
-    return programs->files[programs->file_of[program]];
-}
-
 void qn_arc_programs_free(qn_arc_programs *programs)
 {
     qn_arc_codes_free(programs->codes, programs->n);
@@ -59,7 +53,6 @@ void qn_arc_programs_free(qn_arc_programs *programs)
 static qn_status compile_all(const char *name, const qn_arc_file *file, unsigned off,
                              qn_arc_programs *made, qn_str *notes, qn_err *err)
 {
-    const qn_arc_compile_options options = { .off = off };
     qn_status st = QN_OK;
 
     qn_arc_file_print_notes(file, notes);
@@ -69,29 +62,23 @@ static qn_status compile_all(const char *name, const qn_arc_file *file, unsigned
     if (!file->n_programs)
         return qn_fail(err, QN_ERR_INPUT, "%s: no program; one begins with 'def solve_NAME(I):'",
                        name);
-    made->codes = calloc((size_t)file->n_programs, sizeof *made->codes);
-    if (!made->codes)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d programs", name, file->n_programs);
+    QN_TRY(QN_NEW(made->codes, file->n_programs, "programs", err));
     for (; made->n < file->n_programs; made->n++)
-        QN_TRY(qn_arc_compile(&file->programs[made->n], &options, &made->codes[made->n], err));
+        QN_TRY(qn_arc_compile(&file->programs[made->n], off, &made->codes[made->n], err));
 out:
     return st;
 }
 
-/* Of a file of bytecode, or of text. */
-static qn_status make(const char *name, const char *text, size_t bytes, unsigned off,
-                      qn_arc_programs *out, qn_str *notes, qn_err *err)
+qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes, unsigned off,
+                                qn_arc_programs *out, qn_str *notes, qn_err *err)
 {
     static const char magic[] = "QARF";
     const double start = qn_now_us();
-    qn_arc_programs made = { .files = calloc(1, sizeof *made.files), .n_files = 1 };
+    qn_arc_programs made = { 0 };
     qn_status st = QN_OK;
 
-    if (!made.files) {
-        made.n_files = 0;
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory", name);
-        goto out;
-    }
+    QN_TRY(QN_NEW(made.files, 1, "programs", err));
+    made.n_files = 1;
     if (bytes >= 4 && !memcmp(text, magic, 4)) {
         if ((st = qn_arc_codes_unpack(text, bytes, &made.codes, &made.n, err)) != QN_OK) {
             qn_prefix(err, "%s", name);
@@ -102,21 +89,12 @@ static qn_status make(const char *name, const char *text, size_t bytes, unsigned
         QN_TRY(compile_all(name, made.files[0], off, &made, notes, err));
         made.compile_s = (qn_now_us() - start) * 1e-6;
     }
-    if (!(made.file_of = calloc((size_t)made.n + 1, sizeof *made.file_of))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d programs", name, made.n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(made.file_of, (size_t)made.n + 1, "programs", err));
     *out = made;
     made = (qn_arc_programs){ 0 };
 out:
     qn_arc_programs_free(&made);
     return st;
-}
-
-qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes,
-                                qn_arc_programs *out, qn_str *notes, qn_err *err)
-{
-    return make(name, text, bytes, 0, out, notes, err);
 }
 
 static qn_status read_file(const char *path, unsigned off, qn_arc_programs *out, qn_str *notes,
@@ -126,8 +104,8 @@ static qn_status read_file(const char *path, unsigned off, qn_arc_programs *out,
     size_t bytes = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
-    QN_TRY(make(path, text, bytes, off, out, notes, err));
+    QN_TRY(qn_file_read_most(path, QN_MOST_PROGRAM, &text, &bytes, err));
+    QN_TRY(qn_arc_programs_parse(path, text, bytes, off, out, notes, err));
 out:
     free(text);
     return st;
@@ -211,10 +189,8 @@ static qn_status read_folder(const char *path, unsigned off, qn_arc_programs *ou
         QN_TRY(append(&f, &part, err));
         qn_arc_programs_free(&part);
     }
-    if (!all.n_files) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no *.py and no *.qarc file in this folder", path);
-        goto out;
-    }
+    if (!all.n_files)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: no *.py and no *.qarc file in this folder", path);
     *out = all;
     all = (qn_arc_programs){ 0 };
 out:

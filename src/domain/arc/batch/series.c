@@ -1,7 +1,8 @@
 /* series.c - questions from tasks, and the programs that run on them. */
-#include "domain/arc/batch/series.h"
+#include "domain/arc/batch/batch.h"
 
 #include "domain/arc/run/cut.h"
+#include "util/list.h"
 #include "util/map.h"
 #include "util/status.h"
 
@@ -70,20 +71,6 @@ out:
     return st;
 }
 
-static qn_status make_room(qn_arc_questions *list, int more, qn_err *err)
-{
-    const int room = 2 * (list->n + more) + 64;
-    qn_arc_question *grown;
-
-    if (list->n + more <= list->room)
-        return QN_OK;
-    if (!(grown = realloc(list->items, (size_t)room * sizeof *grown)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %d grids", room);
-    list->items = grown;
-    list->room = room;
-    return QN_OK;
-}
-
 /* "TASK train 3"; by hand, since a batch of a hundred thousand grids has as many of these. */
 static void print_id(const qn_arc_question *q, const char *task, size_t n_task, char out[ID_SIZE])
 {
@@ -110,7 +97,7 @@ qn_status qn_arc_questions_add(qn_arc_questions *list, const qn_arc_task *task,
     qn_status st = QN_OK;
     int samples = -1;
 
-    QN_TRY(make_room(list, n_pairs, err));
+    QN_TRY(QN_ROOM(list->items, list->n + n_pairs, &list->room, "grids", err));
     if (options->with_samples)
         QN_TRY(add_samples(session, task, &samples, err));
     for (int k = 0; k < n_pairs; k++) {
@@ -196,15 +183,10 @@ qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
     QN_TRY(index_codes(codes, n_codes, &d, err));
     for (int q = 0; q < questions->n && !match_all; q++)
         n += list_by_id(codes, &d, questions, q, NULL);
-    if (n > UINT32_MAX / 2) {
-        st = qn_fail(err, QN_ERR_LIMIT, "arc: %d programs on %d grids are more than %u runs",
-                     n_codes, questions->n, UINT32_MAX / 2);
-        goto out;
-    }
-    if (!(items = malloc(((size_t)n + 1) * sizeof *items))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %llu runs", (unsigned long long)n);
-        goto out;
-    }
+    if (n > UINT32_MAX / 2)
+        QN_FAIL(err, QN_ERR_LIMIT, "arc: %d programs on %d grids are more than %u runs", n_codes,
+                questions->n, UINT32_MAX / 2);
+    QN_TRY(QN_NEW(items, (size_t)n + 1, "runs", err));
     for (int q = 0; q < questions->n; q++) {
         for (int p = 0; p < n_codes && match_all; p++)
             items[at++] = (qn_arc_series_run){ .program = p, .question = q };
@@ -226,11 +208,10 @@ void qn_arc_series_free(qn_arc_series *series)
 qn_status qn_arc_series_do(qn_arc_session *session, const qn_arc_series_work *work, qn_err *err)
 {
     const uint32_t most = qn_arc_cut_series(work->n, work->want);
-    qn_arc_job *jobs = malloc(((size_t)most + 1) * sizeof *jobs);
+    qn_arc_job *jobs = NULL;
     qn_status st = QN_OK;
 
-    if (!jobs)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", most);
+    QN_TRY(QN_NEW(jobs, (size_t)most + 1, "runs", err));
     for (uint64_t first = 0; first < work->n; first += most) {
         const uint32_t n = work->n - first < most ? (uint32_t)(work->n - first) : most;
 

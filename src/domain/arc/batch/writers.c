@@ -1,9 +1,7 @@
 /* writers.c - results, traces and digests of runs, line by line. */
-#include "domain/arc/batch/writers.h"
+#include "domain/arc/batch/batch.h"
 
-#include "domain/arc/batch/failure.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"
 #include "util/status.h"
@@ -141,8 +139,6 @@ static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, qn_err
         return qn_fail(err, QN_ERR_NOMEM, "no memory for the output of program %s", run->code->id);
     return QN_OK;
 }
-
-/* All of them. */
 
 qn_status qn_arc_writers_add(qn_arc_writers *w, const qn_arc_written *run, int *is_solved,
                              qn_err *err)

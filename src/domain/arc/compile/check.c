@@ -1,12 +1,12 @@
 /* check.c - the instructions of a program that came from outside. */
-#include "check.h"
+#include "domain/arc/compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/arc/value/known.h"
-#include "kernel/arc/arc_code.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
+#include "util/list.h"
 #include "util/status.h"
 
 typedef struct {
@@ -24,8 +24,6 @@ static int is_batt(const checker *c)
 {
     return (c->head.flags & ARC_FLAG_BATT) != 0;
 }
-
-/* Header. */
 
 static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
 {
@@ -176,8 +174,6 @@ out:
     return st;
 }
 
-/* All. */
-
 qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -187,12 +183,8 @@ qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err)
         return qn_fail(err, QN_ERR_INPUT, "program of %zu bytes is shorter than its header", n);
     memcpy(&c.head, bytes, sizeof c.head);
     QN_TRY(check_head(&c.head, n, err));
-    c.is_written = calloc(c.head.n_slot, 1);
-    c.is_recorded = calloc((size_t)c.head.n_records + 1, 1);
-    if (!c.is_written || !c.is_recorded) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory to check a program of %zu bytes", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(c.is_written, c.head.n_slot, "a check of a program", err));
+    QN_TRY(QN_NEW(c.is_recorded, (size_t)c.head.n_records + 1, "a check of a program", err));
     memset(c.is_written, 1, (c.head.flags & ARC_FLAG_THREE ? 3 : 1) + ARC_EXTRA_OF(c.head.flags));
     for (c.at = 0; c.at < c.head.n_ins; c.at++) {
         arc_ins ins;
@@ -200,11 +192,8 @@ qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err)
         memcpy(&ins, c.bytes + sizeof c.head + (size_t)c.at * sizeof ins, sizeof ins);
         QN_TRY(check_ins(&c, &ins));
     }
-    if (c.n_recorded != c.head.n_records) {
-        st = qn_fail(err, QN_ERR_INPUT, "program with %u of %u records", c.n_recorded,
-                     c.head.n_records);
-        goto out;
-    }
+    if (c.n_recorded != c.head.n_records)
+        QN_FAIL(err, QN_ERR_INPUT, "program with %u of %u records", c.n_recorded, c.head.n_records);
     QN_TRY(qn_arc_check_constants(c.bytes, &c.head, err));
 out:
     free(c.is_written);

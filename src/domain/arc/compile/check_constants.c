@@ -4,11 +4,11 @@
  * otherwise describe, in a hundred bytes, a value larger than memory. Then each value is decoded,
  * inspected, and encoded again.
  */
-#include "check.h"
+#include "domain/arc/compile/compile.h"
 
 #include <string.h>
 
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/status.h"
 
@@ -61,29 +61,12 @@ static int measure(const walker *w, uint64_t slot, size_t *bytes, size_t *head, 
     return *bytes <= w->n - at;
 }
 
-static int has_content(uint64_t slot)
-{
-    switch (ARC_TAG(slot)) {
-    case ARC_ROW:
-    case ARC_GRID:
-    case ARC_CLOS:
-        return 1;
-    case ARC_TUPLE:
-    case ARC_IDX:
-    case ARC_OBJ:
-    case ARC_SET:
-        return ARC_AUX(slot) != 0;
-    default:
-        return 0;
-    }
-}
-
 static int walk(walker *w, uint64_t slot, int depth)
 {
     const size_t start = w->at;
     size_t bytes, head, n_slots;
 
-    if (!has_content(slot))
+    if (!qn_arc_has_content(slot))
         return 1;
     if (depth > MOST_DEPTH || !measure(w, slot, &bytes, &head, &n_slots))
         return 0;
@@ -139,10 +122,8 @@ static qn_status check_one(const unsigned char *bytes, const arc_program *head, 
 
     QN_TRY(qn_arc_heap_new(&heap, err));
     QN_TRY(qn_arc_decode(slot, bytes, head->bytes, 0, heap, &value, err));
-    if (!is_good(&value)) {
-        st = qn_fail(err, QN_ERR_INPUT, "it is no value that a program may hold");
-        goto out;
-    }
+    if (!is_good(&value))
+        QN_FAIL(err, QN_ERR_INPUT, "it is no value that a program may hold");
     QN_TRY(qn_arc_encode(&value, blob, &again, err));
     if (again != slot)
         st = qn_fail(err, QN_ERR_INPUT, "it is not in its one representation");
@@ -165,11 +146,8 @@ qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *
         uint64_t slot;
 
         memcpy(&slot, bytes + slots + (size_t)i * sizeof slot, sizeof slot);
-        if (!walk(&w, slot, 0)) {
-            st = qn_fail(err, QN_ERR_INPUT, "constant %d: its content does not lie where it should",
-                         i);
-            goto out;
-        }
+        if (!walk(&w, slot, 0))
+            QN_FAIL(err, QN_ERR_INPUT, "constant %d: its content does not lie where it should", i);
         QN_TRY(check_one(bytes, head, i, slot, &blob, err));
     }
     if (blob.n && memcmp(blob.bytes, bytes + content, blob.n) != 0)

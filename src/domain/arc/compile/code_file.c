@@ -1,12 +1,12 @@
 /* code_file.c - compiled programs into a file and back. */
-#include "code_file.h"
+#include "domain/arc/compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "util/file.h"
 #include "util/hash.h"
+#include "util/list.h"
 #include "util/status.h"
 
 enum { FILE_MAGIC = 0x46524151, FILE_VERSION = 1, HEAD_BYTES = 32, PROGRAM_BYTES = 16 };
@@ -146,11 +146,7 @@ static qn_status take_program(reader *r, qn_arc_code *code, qn_err *err)
         head[3] > INT32_MAX)
         return qn_fail(err, QN_ERR_INPUT, "it is cut off");
     QN_TRY(qn_arc_code_check(r->bytes + r->at, head[0], err));
-    code->bytes = malloc(head[0]);
-    if (!code->bytes) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %u bytes", head[0]);
-        goto out;
-    }
+    QN_TRY(QN_NEW(code->bytes, head[0], "the code of a program", err));
     memcpy(code->bytes, r->bytes + r->at, head[0]);
     code->n = head[0];
     code->line = (int)head[3];
@@ -179,15 +175,11 @@ qn_status qn_arc_codes_unpack(const void *bytes, size_t size, qn_arc_code **code
         return qn_fail(err, QN_ERR_INPUT, "compiled programs are damaged: %zu bytes", size);
     if (head[2] > tail[0] / PROGRAM_BYTES)
         return qn_fail(err, QN_ERR_INPUT, "%u compiled programs in %zu bytes", head[2], size);
-    list = calloc((size_t)head[2] + 1, sizeof *list);
-    if (!list)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %u programs", head[2]);
+    QN_TRY(QN_NEW(list, (size_t)head[2] + 1, "programs", err));
     for (; done < head[2]; done++)
         QN_TRY(take_program(&r, &list[done], err));
-    if (r.at != r.n) {
-        st = qn_fail(err, QN_ERR_INPUT, "%zu bytes after the last program", r.n - r.at);
-        goto out;
-    }
+    if (r.at != r.n)
+        QN_FAIL(err, QN_ERR_INPUT, "%zu bytes after the last program", r.n - r.at);
     *codes = list;
     *n = (int)head[2];
     list = NULL;
@@ -206,8 +198,6 @@ void qn_arc_codes_free(qn_arc_code *codes, int n)
     free(codes);
 }
 
-/* Files. */
-
 qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -217,19 +207,5 @@ qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, 
     QN_TRY(qn_file_write(path, out.data, out.len, err));
 out:
     qn_str_free(&out);
-    return st;
-}
-
-qn_status qn_arc_codes_read(const char *path, qn_arc_code **codes, int *n, qn_err *err)
-{
-    qn_status st = QN_OK;
-    char *bytes = NULL;
-    size_t size = 0;
-
-    QN_TRY(qn_file_read(path, &bytes, &size, err));
-    if ((st = qn_arc_codes_unpack(bytes, size, codes, n, err)) != QN_OK)
-        qn_prefix(err, "%s", path);
-out:
-    free(bytes);
     return st;
 }

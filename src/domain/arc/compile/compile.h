@@ -3,6 +3,10 @@
 #define QN_ARC_COMPILE_H
 
 #include "domain/arc/program/program.h"
+#include "kernel/arc/arc_code.h"
+#include "util/arena.h"
+
+#include <quern/quern.h>
 
 /* Passes that can be left out. */
 #define QN_ARC_OFF_MERGE      1u   /* equal operations become one */
@@ -19,11 +23,6 @@
      QN_ARC_OFF_OF_SIZE | QN_ARC_OFF_BY_SIZE | QN_ARC_OFF_LARGEST)
 #define QN_ARC_OFF_INLINE 512u /* calls of functions whose parts are known are written out */
 #define QN_ARC_OFF_ALL    (QN_ARC_OFF_MERGE | QN_ARC_OFF_DEAD | QN_ARC_OFF_FUSION | QN_ARC_OFF_INLINE)
-
-/* Zeroed: all passes, the program as it is. */
-typedef struct qn_arc_compile_options {
-    unsigned off; /* QN_ARC_OFF_* */
-} qn_arc_compile_options;
 
 /* The pass of that name ("merge", "dead", "inline", "argmin", "colorcount", "replace", "fill",
  * "first_of_size", "argmax_size", "largest_object"; "fusion" and "all" are several), or 0. */
@@ -47,10 +46,88 @@ typedef struct qn_arc_code {
     int n_outputs;
 } qn_arc_code;
 
-/* `options` may be NULL. Refuses programs with errors, and those beyond what instructions can
- * number: 65535 of them, 32767 constants or values alive at once. */
-qn_status qn_arc_compile(const qn_arc_source *source, const qn_arc_compile_options *options,
-                         qn_arc_code *out, qn_err *err);
+/* `off` is QN_ARC_OFF_* of the passes to leave out. Refuses programs with errors, and those beyond
+ * what instructions can number: 65535 of them, 32767 constants or values alive at once. */
+qn_status qn_arc_compile(const qn_arc_source *source, unsigned off, qn_arc_code *out, qn_err *err);
 void qn_arc_code_free(qn_arc_code *code);
+
+/* Whether bytes are a program that can be run. */
+
+/* Refuses bytes that the compiler could not have written: unknown operations, wrong numbers of
+ * operands, slots that are read before they are written or lie outside, constants that are not in
+ * their one representation, sizes that do not add up. Payloads of constants are offsets from the
+ * header, as in a file; any bytes may be given. */
+qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err);
+
+/* The part of it that checks the constants. `head` agrees with the size of `bytes`. */
+qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *head, qn_err *err);
+
+/* Compiled programs in a file.
+ *
+ *     header      u32 magic "QARF", u32 version, u32 programs, u32 0, u64 bytes after the header,
+ *                 u64 FNV-1a of these
+ *     program     u32 bytes of code, u32 bytes of description, u32 outputs, u32 line; code;
+ *                 description, padded to a multiple of 16: id, name, then for each output
+ *                 u8 list, u8 flag, i64 number, i32 line, task, name; texts end with a NUL
+ *
+ * Numbers are little-endian.
+ */
+
+qn_status qn_arc_codes_pack(const qn_arc_code *codes, int n, qn_str *out, qn_err *err);
+
+/* Whatever the bytes are: the programs, each checked, or an error. */
+qn_status qn_arc_codes_unpack(const void *bytes, size_t size, qn_arc_code **codes, int *n,
+                              qn_err *err);
+void qn_arc_codes_free(qn_arc_code *codes, int n);
+
+qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, qn_err *err);
+
+/* Bytecode as text, one line for each instruction. */
+
+/* Appends the program; refuses what qn_arc_code_check refuses. */
+qn_status qn_arc_disassemble(const qn_arc_code *code, qn_str *out, qn_err *err);
+
+/* Computations that several programs share, as programs of their own.
+ *
+ * A batch of a search has many programs for the same grids, and many begin alike. An instruction
+ * that depends on the grid I and on constants alone gives the same value in all of them. Where
+ * three programs or more have such an instruction, of class Q or H or with one on the way to it, a
+ * prefix gives its value, and each of these programs has a rest: the same program, instruction by
+ * instruction, which gets the value as an argument. A rest keeps the positions of
+ * instructions, which name a failed step; an instruction that is not needed any more has become a
+ * MOVE, which counts as no step.
+ *
+ * This is done to bytecode after all passes, so that a rest and its prefix together do exactly what
+ * the program does.
+ */
+
+enum { QN_ARC_LEAST_SHARERS = 3 };
+
+typedef struct qn_arc_bytes {
+    const unsigned char *bytes; /* a checked program */
+    size_t n;
+} qn_arc_bytes;
+
+typedef struct qn_arc_rest {
+    int prefix; /* -1: the program has none */
+    unsigned char *bytes;
+    size_t n;
+    int slot;                  /* the argument that is the value: 0, 1 or 2 */
+    uint32_t n_again;          /* steps that the prefix does and the rest does too */
+    int first_line, last_line; /* of the steps that the rest does not do */
+} qn_arc_rest;
+
+typedef struct qn_arc_prefixes {
+    qn_arena memory;
+    qn_arc_bytes *items; /* prefixes, which take what their program takes */
+    int *sources;        /* of each: a program that has it */
+    int n;
+    qn_arc_rest *rests; /* by program */
+    int n_rests;
+} qn_arc_prefixes;
+
+qn_status qn_arc_prefixes_find(const qn_arc_bytes *programs, int n, qn_arc_prefixes *out,
+                               qn_err *err);
+void qn_arc_prefixes_free(qn_arc_prefixes *prefixes); /* zeroed is fine */
 
 #endif

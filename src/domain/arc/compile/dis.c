@@ -1,12 +1,9 @@
 /* dis.c - the disassembler. */
-#include "dis.h"
+#include "domain/arc/compile/compile.h"
 
 #include <string.h>
 
-#include "check.h"
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/encode.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/status.h"
 
@@ -39,6 +36,7 @@ static qn_status print_constant(const printer *p, int i)
     } else {
         qn_str_add(p->out, qn_str_get(&text));
     }
+    p->out->failed |= text.failed;
     qn_str_free(&text);
     return QN_OK;
 }

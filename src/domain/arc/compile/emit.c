@@ -3,12 +3,12 @@
  * A slot is free again after the last instruction that reads it. The instruction that does may not
  * write it as well: some keep their operands while they work on the result.
  */
-#include "passes.h"
+#include "domain/arc/compile/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/list.h"
 #include "util/status.h"
@@ -64,14 +64,9 @@ static void release(emitter *e, int node, int at)
 
 static void add(emitter *e, const arc_ins *ins)
 {
-    arc_ins *more = qn_grown(e->ins, (size_t)e->n_ins, &e->room, sizeof *more);
-
-    if (!more) {
+    if (QN_GROW(e->ins, e->n_ins, &e->room, "instructions", NULL) != QN_OK)
         e->no_memory = 1;
-        return;
-    }
-    e->ins = more;
-    if (e->n_ins >= MOST_INS)
+    else if (e->n_ins >= MOST_INS)
         e->limit = "instructions";
     else
         e->ins[e->n_ins++] = *ins;
@@ -247,7 +242,7 @@ static qn_status assemble(const emitter *e, const qn_arc_source *source, qn_arc_
     const size_t code = sizeof(arc_program) + (size_t)e->n_ins * sizeof(arc_ins);
     const size_t head = code + (size_t)e->n_consts * sizeof(uint64_t);
     qn_arc_blob blob = { .base = (uint32_t)head };
-    uint64_t *slots = calloc((size_t)e->n_consts + 1, sizeof *slots);
+    uint64_t *slots = NULL;
     arc_program program = { .magic = ARC_MAGIC,
                             .version = ARC_VERSION,
                             .n_ins = (uint16_t)e->n_ins,
@@ -258,23 +253,16 @@ static qn_status assemble(const emitter *e, const qn_arc_source *source, qn_arc_
                             .cost = e->cost < UINT32_MAX ? (uint32_t)e->cost : UINT32_MAX,
                             .n_records = (uint32_t)dag->n_records };
 
-    if (!slots) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d constants", e->n_consts);
-        goto out;
-    }
+    QN_TRY(QN_NEW(slots, (size_t)e->n_consts + 1, "constants", err));
     for (int i = 0; i < e->n_consts; i++)
         QN_TRY(qn_arc_encode(dag->nodes[e->consts[i]].value, &blob, &slots[i], err));
     out->n = (head + blob.n + 15) / 16 * 16;
-    if (out->n >= ARC_POOLED) {
-        st = qn_fail(err, QN_ERR_LIMIT, "constants of %zu bytes exceed 2 GiB", blob.n);
-        goto out;
-    }
+    if (out->n >= ARC_POOLED)
+        QN_FAIL(err, QN_ERR_LIMIT, "constants of %zu bytes exceed 2 GiB", blob.n);
     program.bytes = (uint32_t)out->n;
     out->bytes = calloc(1, out->n);
-    if (!out->bytes) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu bytes of code", out->n);
-        goto out;
-    }
+    if (!out->bytes)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %zu bytes of code", out->n);
     memcpy(out->bytes, &program, sizeof program);
     memcpy(out->bytes + sizeof program, e->ins, (size_t)e->n_ins * sizeof *e->ins);
     memcpy(out->bytes + code, slots, (size_t)e->n_consts * sizeof *slots);
@@ -319,29 +307,21 @@ qn_status qn_arc_emit(const qn_arc_draft *work, const qn_arc_source *source, qn_
     const size_t n = (size_t)work->dag.n + 1, n_records = (size_t)work->dag.n_records + 1;
     emitter e = { .work = work };
 
-    e.place = calloc(n, sizeof *e.place);
-    e.last_use = calloc(n, sizeof *e.last_use);
-    e.records = calloc(n, sizeof *e.records);
-    e.consts = calloc(n, sizeof *e.consts);
-    e.next_record = calloc(n_records, sizeof *e.next_record);
     /* Each node takes one slot at most; parameters and the tuples of needed steps take others. */
-    e.free_slots = calloc(n + 8, sizeof *e.free_slots);
-    if (!e.place || !e.last_use || !e.records || !e.consts || !e.next_record || !e.free_slots) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the code of %d nodes", work->dag.n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(e.place, n, "the code of a program", err));
+    QN_TRY(QN_NEW(e.last_use, n, "the code of a program", err));
+    QN_TRY(QN_NEW(e.records, n, "the code of a program", err));
+    QN_TRY(QN_NEW(e.consts, n, "the code of a program", err));
+    QN_TRY(QN_NEW(e.next_record, n_records, "the code of a program", err));
+    QN_TRY(QN_NEW(e.free_slots, n + 8, "the code of a program", err));
     if (work->dag.n_records > MOST_RECORDS)
         e.limit = "records";
     else
         emit_all(&e);
-    if (e.limit) {
-        st = qn_fail(err, QN_ERR_LIMIT, "more %s than a program can have", e.limit);
-        goto out;
-    }
-    if (e.no_memory) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d instructions", e.n_ins);
-        goto out;
-    }
+    if (e.limit)
+        QN_FAIL(err, QN_ERR_LIMIT, "more %s than a program can have", e.limit);
+    if (e.no_memory)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %d instructions", e.n_ins);
     QN_TRY(assemble(&e, source, out, err));
     QN_TRY(describe(work, source, out, err));
 out:

@@ -5,7 +5,7 @@
  * fails does so in the same line and for the same reason: first(order(x, f)) of an empty x as
  * argmin does, first(sizefilter(x, n)) and argmax(x, size) as the primitives made for them.
  */
-#include "passes.h"
+#include "domain/arc/compile/passes.h"
 
 #include <stdlib.h>
 

@@ -6,11 +6,11 @@
  * out; anything else is left to run and to fail as it does. Steps of batt programs are left alone:
  * each is one step, that is ok or not.
  */
-#include "passes.h"
+#include "domain/arc/compile/passes.h"
 
 #include <stdlib.h>
 
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/status.h"
 

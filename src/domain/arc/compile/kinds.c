@@ -1,7 +1,7 @@
-/* kinds.c - possible kinds, forward through a program. */
-#include "kinds.h"
+/* kinds.c - possible kinds: of values, and forward through a program; what cannot fail on them. */
+#include "domain/arc/compile/passes.h"
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 
 #define ANY    QN_ARC_IS_ANYTHING
@@ -12,6 +12,85 @@
 #define OBJ    QN_ARC_IS_OBJ
 #define CONT   QN_ARC_IS_CONT
 #define SETS   QN_ARC_IS_A_SET
+
+static qn_arc_kinds kinds(unsigned self, unsigned inner)
+{
+    return (qn_arc_kinds){ (uint16_t)self, (uint16_t)inner };
+}
+
+/* Values that are known. */
+
+static int is_number(const qn_arc_value *v)
+{
+    return v->kind == QN_ARC_INT || v->kind == QN_ARC_BOOL;
+}
+
+static int is_pair(const qn_arc_value *v)
+{
+    return qn_arc_is_pair(v, is_number);
+}
+
+static int is_cell(const qn_arc_value *v)
+{
+    return qn_arc_is_cell(v, is_number);
+}
+
+static unsigned kind_of_container(const qn_arc_value *v)
+{
+    if (v->kind == QN_ARC_SET)
+        return qn_arc_all_are(v, is_pair)   ? QN_ARC_IS_IDX
+               : qn_arc_all_are(v, is_cell) ? QN_ARC_IS_OBJ
+                                            : QN_ARC_IS_SET;
+    return is_pair(v)                     ? QN_ARC_IS_PAIR
+           : is_cell(v)                   ? QN_ARC_IS_CELL
+           : qn_arc_is_row(v, is_number)  ? QN_ARC_IS_ROW
+           : qn_arc_is_grid(v, is_number) ? QN_ARC_IS_GRID
+                                          : QN_ARC_IS_TUPLE;
+}
+
+static unsigned kind_of_item(const qn_arc_value *v)
+{
+    switch (v->kind) {
+    case QN_ARC_TUPLE:
+    case QN_ARC_SET:
+        return kind_of_container(v);
+    case QN_ARC_BOOL:
+    case QN_ARC_INT:
+        return QN_ARC_IS_NUMBER;
+    default:
+        return QN_ARC_IS_ANYTHING;
+    }
+}
+
+static qn_arc_kinds kinds_of_container(const qn_arc_value *v)
+{
+    unsigned inner = 0;
+
+    for (int i = 0; i < v->n; i++)
+        inner |= kind_of_item(&v->items[i]);
+    return kinds(kind_of_container(v), v->n ? inner : QN_ARC_IS_ANYTHING);
+}
+
+qn_arc_kinds qn_arc_kinds_of_value(const qn_arc_value *v)
+{
+    switch (v->kind) {
+    case QN_ARC_NONE:
+        return kinds(QN_ARC_IS_NONE, 0);
+    case QN_ARC_BOOL:
+        return kinds(QN_ARC_IS_BOOL, 0);
+    case QN_ARC_INT:
+        return kinds(QN_ARC_IS_INT, 0);
+    case QN_ARC_TUPLE:
+    case QN_ARC_SET:
+        return kinds_of_container(v);
+    case QN_ARC_PRIM:
+        return kinds(QN_ARC_IS_FN, qn_arc_kinds_given((int)v->number, NULL).self);
+    case QN_ARC_CLOS:
+        return kinds(QN_ARC_IS_FN, QN_ARC_IS_ANYTHING);
+    default:
+        return kinds(QN_ARC_IS_ANYTHING, QN_ARC_IS_ANYTHING);
+    }
+}
 
 /* Results of primitives. */
 
@@ -175,11 +254,6 @@ static const uint8_t results[ARC_N_OPS] = {
     [ARC_OP_power] = GIVES_FUNCTION,
     [ARC_OP_fork] = GIVES_FUNCTION,
 };
-
-static qn_arc_kinds kinds(unsigned self, unsigned inner)
-{
-    return (qn_arc_kinds){ (uint16_t)self, (uint16_t)inner };
-}
 
 /* Whether kind `a` lies within `mask`; nothing at all does not. */
 static int is_within(unsigned a, unsigned mask)
@@ -372,5 +446,141 @@ void qn_arc_infer(const qn_arc_dag *dag, qn_arc_kinds *out)
             out[i] = kinds(ANY, ANY);
         if (out[i].inner == 0 && out[i].self & (CONT | QN_ARC_IS_FN))
             out[i].inner = ANY;
+    }
+}
+
+/* Which operations cannot fail, and what they cost, on operands of known kinds.
+ *
+ * A row lists the kinds each operand may have without the primitive ever failing. Primitives that
+ * are not listed can fail, or nobody has needed to know that they cannot.
+ */
+
+static const uint16_t safe[ARC_N_OPS][4] = {
+    [ARC_OP_identity] = { ANY },
+    [ARC_OP_flip] = { ANY },
+    [ARC_OP_equality] = { ANY, ANY },
+    [ARC_OP_initset] = { ANY },
+    [ARC_OP_both] = { ANY, ANY },
+    [ARC_OP_either] = { ANY, ANY },
+    [ARC_OP_astuple] = { ANY, ANY },
+    [ARC_OP_branch] = { ANY, ANY, ANY },
+    [ARC_OP_compose] = { QN_ARC_IS_FN, QN_ARC_IS_FN },
+    [ARC_OP_chain] = { QN_ARC_IS_FN, QN_ARC_IS_FN, QN_ARC_IS_FN },
+    [ARC_OP_fork] = { QN_ARC_IS_FN, QN_ARC_IS_FN, QN_ARC_IS_FN },
+    [ARC_OP_matcher] = { QN_ARC_IS_FN, ANY },
+    [ARC_OP_rbind] = { QN_ARC_IS_FN, ANY },
+    [ARC_OP_lbind] = { QN_ARC_IS_FN, ANY },
+
+    [ARC_OP_even] = { NUMBER },
+    [ARC_OP_positive] = { NUMBER },
+    [ARC_OP_sign] = { NUMBER | PAIR },
+    [ARC_OP_toivec] = { NUMBER },
+    [ARC_OP_tojvec] = { NUMBER },
+
+    [ARC_OP_size] = { CONT },
+    [ARC_OP_contained] = { ANY, CONT },
+    [ARC_OP_combine] = { CONT, CONT },
+    [ARC_OP_intersection] = { SETS, SETS },
+    [ARC_OP_difference] = { CONT, CONT },
+    [ARC_OP_insert] = { ANY, SETS },
+    [ARC_OP_remove] = { ANY, CONT },
+    [ARC_OP_totuple] = { CONT },
+
+    [ARC_OP_mostcolor] = { GRID },
+    [ARC_OP_leastcolor] = { GRID },
+    [ARC_OP_height] = { GRID | PATCH },
+    [ARC_OP_width] = { GRID | PATCH },
+    [ARC_OP_shape] = { GRID | PATCH },
+    [ARC_OP_portrait] = { GRID | PATCH },
+    [ARC_OP_colorcount] = { GRID | OBJ, NUMBER },
+    [ARC_OP_palette] = { GRID | OBJ },
+    [ARC_OP_numcolors] = { GRID | OBJ },
+    [ARC_OP_asindices] = { GRID },
+    [ARC_OP_asobject] = { GRID },
+    [ARC_OP_ofcolor] = { GRID, NUMBER },
+    [ARC_OP_objects] = { GRID, NUMBER, NUMBER, NUMBER },
+    [ARC_OP_partition] = { GRID },
+    [ARC_OP_fgpartition] = { GRID },
+    [ARC_OP_frontiers] = { GRID },
+    [ARC_OP_p_g] = { GRID },
+
+    [ARC_OP_ulcorner] = { PATCH },
+    [ARC_OP_urcorner] = { PATCH },
+    [ARC_OP_llcorner] = { PATCH },
+    [ARC_OP_lrcorner] = { PATCH },
+    [ARC_OP_corners] = { PATCH },
+    [ARC_OP_toindices] = { PATCH },
+    [ARC_OP_recolor] = { NUMBER, PATCH },
+    [ARC_OP_shift] = { PATCH, PAIR },
+    [ARC_OP_normalize] = { PATCH },
+    [ARC_OP_backdrop] = { PATCH },
+    [ARC_OP_delta] = { PATCH },
+    [ARC_OP_box] = { PATCH },
+    [ARC_OP_toobject] = { PATCH, GRID },
+    [ARC_OP_dneighbors] = { PAIR },
+    [ARC_OP_ineighbors] = { PAIR },
+    [ARC_OP_neighbors] = { PAIR },
+    [ARC_OP_vfrontier] = { PAIR },
+    [ARC_OP_hfrontier] = { PAIR },
+    [ARC_OP_connect] = { PAIR, PAIR },
+
+    [ARC_OP_rot90] = { GRID },
+    [ARC_OP_rot180] = { GRID },
+    [ARC_OP_rot270] = { GRID },
+    [ARC_OP_hmirror] = { GRID },
+    [ARC_OP_vmirror] = { GRID },
+    [ARC_OP_dmirror] = { GRID },
+    [ARC_OP_cmirror] = { GRID },
+    [ARC_OP_fill] = { GRID, NUMBER, PATCH },
+    [ARC_OP_underfill] = { GRID, NUMBER, PATCH },
+    [ARC_OP_paint] = { GRID, OBJ },
+    [ARC_OP_underpaint] = { GRID, OBJ },
+    [ARC_OP_cover] = { GRID, PATCH },
+    [ARC_OP_replace] = { GRID, NUMBER, NUMBER },
+    [ARC_OP_switch] = { GRID, NUMBER, NUMBER },
+    [ARC_OP_hconcat] = { GRID, GRID },
+    [ARC_OP_vconcat] = { GRID, GRID },
+    [ARC_OP_trim] = { GRID },
+    [ARC_OP_tophalf] = { GRID },
+    [ARC_OP_bottomhalf] = { GRID },
+    [ARC_OP_lefthalf] = { GRID },
+    [ARC_OP_righthalf] = { GRID },
+    [ARC_OP_compress] = { GRID },
+};
+
+int qn_arc_cannot_fail(int op, const qn_arc_kinds *args, int n_args)
+{
+    if (op == ARC_OP_TUPLE)
+        return 1;
+    if (op >= ARC_N_OPS || safe[op][0] == 0)
+        return 0;
+    for (int i = 0; i < n_args; i++)
+        if ((args[i].self & ~safe[op][i]) != 0)
+            return 0;
+    return 1;
+}
+
+/* A hundred cells on a team of 32: three rounds of a loop over cells. */
+enum { COST_SCALAR = 1, COST_LINEAR = 4, COST_MORE = 32, COST_LOOP = 20 };
+
+uint32_t qn_arc_node_cost(int op, const qn_arc_kinds *args, int n_args)
+{
+    unsigned all = 0;
+
+    if (op >= ARC_N_OPS)
+        return op == ARC_OP_CALL ? COST_LOOP : COST_SCALAR;
+    for (int i = 0; i < n_args; i++)
+        all |= args[i].self;
+    if ((all & ~(NUMBER | PAIR | QN_ARC_IS_NONE)) == 0)
+        return COST_SCALAR;
+    switch (qn_arc_op_at(op)->class_) {
+    case 'L':
+        return COST_LINEAR;
+    case 'Q':
+        return COST_MORE;
+    case 'H':
+        return COST_LOOP;
+    default:
+        return COST_SCALAR;
     }
 }

@@ -3,13 +3,14 @@
  * All primitives are pure, but closures have an identity: two that were made alike are different.
  * So before anything is merged it is found out which closures are only ever called.
  */
-#include "passes.h"
+#include "domain/arc/compile/passes.h"
 
 #include <stdlib.h>
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"
+#include "util/list.h"
 #include "util/status.h"
 
 /* Whether operand `arg` of `op` is a function that the operation calls and does nothing else with.
@@ -171,16 +172,14 @@ qn_status qn_arc_merge(qn_arc_draft *work, qn_err *err)
     qn_arc_dag *dag = &work->dag;
     const size_t n = (size_t)dag->n;
     size_t size = 16;
-    char *only_called = malloc(n + 1), *creates = malloc(n + 1);
+    char *only_called = NULL, *creates = NULL;
     int *same = work->same, *table;
 
     while (size < 2 * n)
         size *= 2;
-    table = calloc(size, sizeof *table);
-    if (!only_called || !creates || !table) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory to compile a program of %d nodes", dag->n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(only_called, n + 1, "a program that is compiled", err));
+    QN_TRY(QN_NEW(creates, n + 1, "a program that is compiled", err));
+    QN_TRY(QN_NEW(table, size, "a program that is compiled", err));
     find_only_called(dag, only_called);
     find_creators(dag, creates);
     for (int i = 0; i < dag->n; i++) {

@@ -6,8 +6,57 @@
 #ifndef QN_ARC_PASSES_H
 #define QN_ARC_PASSES_H
 
-#include "compile.h"
-#include "kinds.h"
+#include "domain/arc/compile/compile.h"
+#include "domain/arc/program/program.h"
+
+/* What a node's value can be, found from the table of primitives alone.
+ *
+ * A set of possible kinds is a mask. The kinds are those of the language, not of the
+ * representation: GRID is any rectangle of numbers with at least one cell, however it is stored.
+ * A kind that is not known can be anything; results are right without this file.
+ */
+
+#define QN_ARC_IS_NONE  (1u << ARC_NONE)
+#define QN_ARC_IS_BOOL  (1u << ARC_BOOL)
+#define QN_ARC_IS_INT   (1u << ARC_INT)
+#define QN_ARC_IS_PAIR  (1u << ARC_PAIR)  /* two numbers */
+#define QN_ARC_IS_CELL  (1u << ARC_CELL)  /* a number and a PAIR */
+#define QN_ARC_IS_ROW   (1u << ARC_ROW)   /* another number of numbers, but none */
+#define QN_ARC_IS_GRID  (1u << ARC_GRID)  /* equally long tuples of numbers, at least one cell */
+#define QN_ARC_IS_TUPLE (1u << ARC_TUPLE) /* any other */
+#define QN_ARC_IS_IDX   (1u << ARC_IDX)   /* set of PAIRs, or empty */
+#define QN_ARC_IS_OBJ   (1u << ARC_OBJ)   /* set of CELLs, or empty */
+#define QN_ARC_IS_SET   (1u << ARC_SET)   /* any set */
+#define QN_ARC_IS_FN    (1u << ARC_PRIM)  /* any function */
+
+#define QN_ARC_IS_NUMBER (QN_ARC_IS_BOOL | QN_ARC_IS_INT)
+#define QN_ARC_IS_A_TUPLE                                                                          \
+    (QN_ARC_IS_PAIR | QN_ARC_IS_CELL | QN_ARC_IS_ROW | QN_ARC_IS_GRID | QN_ARC_IS_TUPLE)
+#define QN_ARC_IS_PATCH    (QN_ARC_IS_IDX | QN_ARC_IS_OBJ)
+#define QN_ARC_IS_A_SET    (QN_ARC_IS_PATCH | QN_ARC_IS_SET)
+#define QN_ARC_IS_CONT     (QN_ARC_IS_A_TUPLE | QN_ARC_IS_A_SET)
+#define QN_ARC_IS_ANYTHING (QN_ARC_IS_NONE | QN_ARC_IS_NUMBER | QN_ARC_IS_CONT | QN_ARC_IS_FN)
+
+typedef struct qn_arc_kinds {
+    uint16_t self;
+    uint16_t inner; /* of the items of a container; of what a function gives */
+} qn_arc_kinds;
+
+qn_arc_kinds qn_arc_kinds_of_value(const qn_arc_value *value);
+
+/* The kind that a primitive gives. `args` is NULL for one that is used as a value, whose operands
+ * are not known. */
+qn_arc_kinds qn_arc_kinds_given(int op, const qn_arc_kinds *args);
+
+/* For each node of `dag`, into out[0 .. n - 1]. */
+void qn_arc_infer(const qn_arc_dag *dag, qn_arc_kinds *out);
+
+/* Whether the operation never fails on operands of these kinds. Operands that are not ok, and the
+ * limits of a device, are another matter. */
+int qn_arc_cannot_fail(int op, const qn_arc_kinds *args, int n_args);
+
+/* The work of a node, in units of a scalar primitive on a grid of middling size. */
+uint32_t qn_arc_node_cost(int op, const qn_arc_kinds *args, int n_args);
 
 /* A program being compiled: its own copy of the nodes. */
 typedef struct qn_arc_draft {
@@ -32,8 +81,6 @@ typedef enum {
     QN_ARC_KEEP_FAILING, /* what has an effect, and what may fail: that would end the program */
     QN_ARC_KEEP_USED     /* what outputs and records need */
 } qn_arc_keep;
-
-void qn_arc_mark_alive(qn_arc_draft *work, qn_arc_keep keep);
 
 /* Instructions, constants and header, into out->bytes. */
 qn_status qn_arc_emit(const qn_arc_draft *work, const qn_arc_source *source, qn_arc_code *out,

@@ -1,7 +1,7 @@
 /* prefix.c - equal instructions of different programs, and programs cut at them. */
-#include "domain/arc/compile/prefix.h"
+#include "domain/arc/compile/compile.h"
 
-#include "domain/arc/value/known.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 #include "kernel/arc/arc_ops.h"
 #include "util/hash.h"
@@ -236,9 +236,9 @@ static arc_ins *code_of(unsigned char *bytes)
 }
 
 /* The program up to the cut, with nothing done that does not lead to it. */
-static unsigned char *make_prefix(const qn_arc_bytes *program, const cut *c)
+static unsigned char *make_prefix(const qn_arc_bytes *program, const cut *c, qn_arena *memory)
 {
-    unsigned char *bytes = malloc(program->n);
+    unsigned char *bytes = qn_arena_take(memory, program->n);
     arc_program head;
     arc_ins *code;
     int next = c->n_prefix - 1, at = 0;
@@ -272,13 +272,14 @@ static void rename_slot(arc_ins *code, int n, int from, int to)
 
 /* The value is in a slot that nothing writes; two slots are new: what was there before, and where
  * MOVEs without effect are removed. */
-static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c, qn_arc_rest *out)
+static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c, qn_arena *memory,
+                     qn_arc_rest *out)
 {
     arc_program head = p->head;
     arc_ins *code;
     int first = c->at;
 
-    if (!(out->bytes = malloc(program->n)))
+    if (!(out->bytes = qn_arena_take(memory, program->n)))
         return 0;
     out->n = program->n;
     out->slot = free_argument(p);
@@ -312,6 +313,7 @@ static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c
 typedef struct {
     const qn_arc_bytes *programs;
     int n;
+    qn_arena memory;
     numbering all;
     reading *readings;
     cut *cuts;
@@ -324,7 +326,7 @@ static int start(search *s)
 {
     size_t n_ins = 1, n_slot = 1, most = 1, at = 0;
 
-    if (!(s->readings = calloc((size_t)s->n + 1, sizeof *s->readings)))
+    if (!(s->readings = qn_arena_zeros(&s->memory, (size_t)s->n, sizeof *s->readings)))
         return 0;
     for (int i = 0; i < s->n; i++) {
         reading *p = &s->readings[i];
@@ -340,35 +342,21 @@ static int start(search *s)
     s->all.table_size = 16;
     while (s->all.table_size < 10 * n_ins)
         s->all.table_size *= 2;
-    s->all.values = calloc(5 * n_ins + 1, sizeof *s->all.values);
-    s->all.table = calloc(s->all.table_size, sizeof *s->all.table);
+    s->all.values = qn_arena_zeros(&s->memory, 5 * n_ins + 1, sizeof *s->all.values);
+    s->all.table = qn_arena_zeros(&s->memory, s->all.table_size, sizeof *s->all.table);
     s->all.n = THE_GRID + 1;
-    s->cuts = calloc((size_t)s->n + 1, sizeof *s->cuts);
-    s->numbers = calloc(n_ins, sizeof *s->numbers);
-    s->operands = calloc(n_ins, sizeof *s->operands);
-    s->slots = calloc(n_slot, sizeof *s->slots);
-    s->makers = calloc(n_slot, sizeof *s->makers);
-    s->marks = calloc(2 * most, 1);
-    for (int i = 0; s->numbers && s->operands && i < s->n; i++) {
+    s->cuts = qn_arena_zeros(&s->memory, (size_t)s->n, sizeof *s->cuts);
+    s->numbers = qn_arena_zeros(&s->memory, n_ins, sizeof *s->numbers);
+    s->operands = qn_arena_zeros(&s->memory, n_ins, sizeof *s->operands);
+    s->slots = qn_arena_zeros(&s->memory, n_slot, sizeof *s->slots);
+    s->makers = qn_arena_zeros(&s->memory, n_slot, sizeof *s->makers);
+    s->marks = qn_arena_zeros(&s->memory, 2 * most, 1);
+    for (int i = 0; !s->memory.failed && i < s->n; i++) {
         s->readings[i].numbers = s->numbers + at;
         s->readings[i].operands = s->operands + at;
         at += s->readings[i].head.n_ins;
     }
-    return s->all.values && s->all.table && s->cuts && s->numbers && s->operands && s->slots &&
-           s->makers && s->marks;
-}
-
-static void end(search *s)
-{
-    free(s->all.values);
-    free(s->all.table);
-    free(s->readings);
-    free(s->cuts);
-    free(s->numbers);
-    free(s->operands);
-    free(s->slots);
-    free(s->makers);
-    free(s->marks);
+    return !s->memory.failed;
 }
 
 static int number_at_cut(const search *s, int program)
@@ -396,7 +384,7 @@ static int make_all(search *s, qn_arc_prefixes *out)
         if (v == ALONE || values[v].n_programs < QN_ARC_LEAST_SHARERS)
             continue;
         if (values[v].last_program == NOBODY) {
-            unsigned char *bytes = make_prefix(&s->programs[i], &s->cuts[i]);
+            unsigned char *bytes = make_prefix(&s->programs[i], &s->cuts[i], &out->memory);
 
             if (!bytes)
                 return 0;
@@ -404,7 +392,7 @@ static int make_all(search *s, qn_arc_prefixes *out)
             out->sources[out->n] = i;
             out->items[out->n++] = (qn_arc_bytes){ .bytes = bytes, .n = s->programs[i].n };
         }
-        if (!make_rest(&s->programs[i], &s->readings[i], &s->cuts[i], &out->rests[i]))
+        if (!make_rest(&s->programs[i], &s->readings[i], &s->cuts[i], &out->memory, &out->rests[i]))
             return 0;
         out->rests[i].prefix = values[v].last_program;
     }
@@ -418,16 +406,16 @@ qn_status qn_arc_prefixes_find(const qn_arc_bytes *programs, int n, qn_arc_prefi
     qn_arc_prefixes made = { .n_rests = n };
     int is_good = start(&s);
 
-    made.items = calloc((size_t)n + 1, sizeof *made.items);
-    made.sources = calloc((size_t)n + 1, sizeof *made.sources);
-    made.rests = calloc((size_t)n + 1, sizeof *made.rests);
-    is_good = is_good && made.items && made.sources && made.rests;
+    made.items = qn_arena_zeros(&made.memory, (size_t)n, sizeof *made.items);
+    made.sources = qn_arena_zeros(&made.memory, (size_t)n, sizeof *made.sources);
+    made.rests = qn_arena_zeros(&made.memory, (size_t)n, sizeof *made.rests);
+    is_good = is_good && !made.memory.failed;
     for (int i = 0; is_good && i < n; i++)
         number_program(&s.all, &s.readings[i], i, s.slots, s.makers);
     for (int i = 0; is_good && i < n; i++)
         choose_cut(&s.all, &s.readings[i], &s.cuts[i], s.marks);
     is_good = is_good && make_all(&s, &made);
-    end(&s);
+    qn_arena_clear(&s.memory);
     if (!is_good) {
         qn_arc_prefixes_free(&made);
         return qn_fail(err, QN_ERR_NOMEM, "no memory to compare %d programs", n);
@@ -438,12 +426,6 @@ qn_status qn_arc_prefixes_find(const qn_arc_bytes *programs, int n, qn_arc_prefi
 
 void qn_arc_prefixes_free(qn_arc_prefixes *p)
 {
-    for (int i = 0; p->items && i < p->n; i++)
-        free((void *)(uintptr_t)p->items[i].bytes);
-    for (int i = 0; p->rests && i < p->n_rests; i++)
-        free(p->rests[i].bytes);
-    free(p->items);
-    free(p->sources);
-    free(p->rests);
+    qn_arena_clear(&p->memory);
     *p = (qn_arc_prefixes){ 0 };
 }

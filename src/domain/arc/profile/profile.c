@@ -1,11 +1,10 @@
 /* profile.c - jobs on threads of the CPU, and the sum of what their machines counted. */
 #include "domain/arc/profile/profile.h"
 
-#include "domain/arc/profile/placed_jobs.h"
-#include "domain/arc/profile/profile_vm.h"
 #include "domain/arc/run/session_impl.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "util/clock.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -66,8 +65,8 @@ static void add_programs(qn_arc_profile *profile, const qn_arc_job *jobs, const 
 
 /* Every thread takes jobs until none is left; which one ran a job is not seen in the sums. */
 static qn_status run_jobs(qn_arc_profile *profile, const qn_arc_placed_jobs *p,
-                          const arc_instance *list, const qn_arc_session *s, job_time *times,
-                          uint32_t n, int threads, double per_tick, qn_err *err)
+                          const qn_arc_session *s, job_time *times, uint32_t n, int threads,
+                          double per_tick, qn_err *err)
 {
     const unsigned char *pool = qn_content_bytes(p->pool);
     int has_failed = 0;
@@ -86,7 +85,7 @@ static qn_status run_jobs(qn_arc_profile *profile, const qn_arc_placed_jobs *p,
 
             if (!vm)
                 continue;
-            times[k].ticks = qn_arc_profile_vm_run(vm, pool, &list[k], &r);
+            times[k].ticks = qn_arc_profile_vm_run(vm, pool, &p->list[k], &r);
             times[k].steps = r.steps;
             times[k].code = r.code;
         }
@@ -101,40 +100,33 @@ static qn_status run_jobs(qn_arc_profile *profile, const qn_arc_placed_jobs *p,
 static qn_status make_room(qn_arc_profile *profile, const qn_arc_session *s, qn_err *err)
 {
     const int n = (int)s->programs.n;
-    qn_arc_profile_program *grown;
+    qn_status st = QN_OK;
 
     if (n <= profile->n_programs)
         return QN_OK;
-    if (!(grown = realloc(profile->programs, (size_t)n * sizeof *grown)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a profile of %d programs", n);
-    memset(grown + profile->n_programs, 0, (size_t)(n - profile->n_programs) * sizeof *grown);
-    profile->programs = grown;
+    QN_TRY(QN_ROOM(profile->programs, n, &profile->room, "a profile of programs", err));
+    memset(profile->programs + profile->n_programs, 0,
+           (size_t)(n - profile->n_programs) * sizeof *profile->programs);
     profile->n_programs = n;
-    return QN_OK;
+out:
+    return st;
 }
 
-qn_status qn_arc_profile_add(qn_arc_profile *profile, const qn_arc_session *s,
-                             const qn_arc_job *jobs, uint32_t n, int threads, qn_err *err)
+qn_status qn_arc_profile_add(qn_arc_profile *profile, qn_arc_session *s, const qn_arc_job *jobs,
+                             uint32_t n, int threads, qn_err *err)
 {
     const double per_tick = seconds_per_tick();
     qn_arc_placed_jobs p = { 0 };
-    arc_instance *list = malloc(((size_t)n + 1) * sizeof *list);
-    job_time *times = calloc((size_t)n + 1, sizeof *times);
+    job_time *times = NULL;
     qn_status st = QN_OK;
 
-    if (!list || !times) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a profile of %u runs", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(times, (size_t)n + 1, "a profile of runs", err));
     QN_TRY(make_room(profile, s, err));
-    QN_TRY(qn_arc_placed_jobs_open(&p, s, err));
-    for (uint32_t k = 0; k < n; k++)
-        QN_TRY(qn_arc_placed_jobs_add(&p, s, &jobs[k], &list[k], err));
-    QN_TRY(run_jobs(profile, &p, list, s, times, n, threads > 0 ? threads : 1, per_tick, err));
+    QN_TRY(qn_arc_placed_jobs_open(&p, s, jobs, n, err));
+    QN_TRY(run_jobs(profile, &p, s, times, n, threads > 0 ? threads : 1, per_tick, err));
     add_programs(profile, jobs, times, n, per_tick);
 out:
     qn_arc_placed_jobs_close(&p);
-    free(list);
     free(times);
     return st;
 }
@@ -142,11 +134,10 @@ out:
 qn_status qn_arc_profile_device(qn_arc_profile *p, qn_arc_session *session, const qn_arc_job *jobs,
                                 uint32_t n, qn_err *err)
 {
-    qn_arc_job *own = malloc(((size_t)n + 1) * sizeof *own);
+    qn_arc_job *own = NULL;
     qn_status st = QN_OK;
 
-    if (!own)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for %u runs", n);
+    QN_TRY(QN_NEW(own, n, "runs", err));
     for (int program = 0; program < p->n_programs; program++) {
         uint32_t n_own = 0;
         double best = 0;

@@ -1,8 +1,7 @@
 /* profile_file.c - a profile as JSON, what takes the most time first. */
 #include "domain/arc/profile/profile.h"
 
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "util/json.h"
 #include "util/status.h"
 
@@ -47,7 +46,7 @@ static json_t *program_json(const qn_arc_profile *p, const qn_arc_code *codes, i
                             q->seconds, "share_pct", share_of(p, q->seconds));
 
     if (out && p->has_device)
-        json_object_set_new(out, "device_seconds", json_real(q->device_seconds));
+        qn_json_put(&out, "device_seconds", json_real(q->device_seconds));
     return out;
 }
 
@@ -69,40 +68,34 @@ static ranked *rank(const qn_arc_profile *p, int is_ops, int *n)
 static json_t *list_json(const qn_arc_profile *p, const qn_arc_code *codes)
 {
     json_t *out = json_array();
-    int n = 0, failed = !out;
+    int n = 0;
     ranked *list = rank(p, !codes, &n);
 
-    failed |= !list;
-    for (int i = 0; i < n && !failed; i++)
-        failed = json_array_append_new(out, codes ? program_json(p, codes, list[i].number)
-                                                  : op_json(p, list[i].number)) != 0;
+    for (int i = 0; i < n; i++)
+        qn_json_push(&out,
+                     codes ? program_json(p, codes, list[i].number) : op_json(p, list[i].number));
+    if (!list)
+        qn_json_push(&out, NULL);
     free(list);
-    if (!failed)
-        return out;
-    json_decref(out);
-    return NULL;
+    return out;
 }
 
 qn_status qn_arc_profile_write(const qn_arc_profile *p, const qn_arc_code *codes, const char *path,
                                qn_err *err)
 {
-    json_t *ops = list_json(p, NULL), *programs = list_json(p, codes), *root = NULL;
     double known = 0;
+    json_t *root;
     qn_status st;
 
     for (int op = 0; op < ARC_N_OPS; op++)
         known += p->ops[op].seconds;
-    if (ops && programs)
-        root =
-            json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:O, s:O}", "format", "quern-arc-profile/1",
-                      "runs", (json_int_t)p->runs, "steps", (json_int_t)p->steps, "limits",
-                      (json_int_t)p->limits, "seconds", p->seconds, "calls_pct",
-                      known < p->seconds ? share_of(p, p->seconds - known) : 0.0, "ops", ops,
-                      "programs", programs);
+    root = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:o}", "format", "quern-arc-profile/1",
+                     "runs", (json_int_t)p->runs, "steps", (json_int_t)p->steps, "limits",
+                     (json_int_t)p->limits, "seconds", p->seconds, "calls_pct",
+                     known < p->seconds ? share_of(p, p->seconds - known) : 0.0, "ops",
+                     list_json(p, NULL), "programs", list_json(p, codes));
     st = root ? qn_json_write(path, root, err)
               : qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
-    json_decref(ops);
-    json_decref(programs);
     json_decref(root);
     return st;
 }

@@ -6,7 +6,7 @@
  */
 #include "domain/arc/profile/profile_vm.h"
 
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "kernel/arc/arc_code.h"
 #include "kernel/arc/arc_ops.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct qn_arc_op_count {
@@ -19,8 +18,8 @@ typedef struct qn_arc_profile_vm qn_arc_profile_vm;
 qn_arc_profile_vm *qn_arc_profile_vm_new(uint32_t max_steps); /* NULL without memory */
 void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* NULL is fine */
 
-/* Runs one instance a few times and returns the ticks of the quickest run. The number of the instance
- * does not matter. */
+/* Runs one instance a few times and returns the ticks of the quickest run. The number of the
+ * instance does not matter. */
 int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
                               const arc_instance *instance, arc_result *result);
 

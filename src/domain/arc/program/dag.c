@@ -1,19 +1,10 @@
 /* dag.c - the lists a program consists of. */
-#include "dag.h"
+#include "domain/arc/program/program.h"
 #include "util/list.h"
 
 #include <stdlib.h>
 
 enum { MOST_DEPTH = 64 }; /* of values that are compared; deeper ones count as different */
-
-static int grow(void **items, int n, size_t *room, size_t size)
-{
-    void *grown = qn_grown(*items, (size_t)n, room, size);
-
-    if (grown)
-        *items = grown;
-    return grown != NULL;
-}
 
 void qn_arc_dag_free(qn_arc_dag *dag)
 {
@@ -29,7 +20,7 @@ void qn_arc_dag_free(qn_arc_dag *dag)
 
 int qn_arc_dag_add(qn_arc_dag *dag, const qn_arc_node *node)
 {
-    if (!grow((void **)&dag->nodes, dag->n, &dag->room, sizeof *dag->nodes))
+    if (QN_GROW(dag->nodes, dag->n, &dag->room, "nodes", NULL) != QN_OK)
         return -1;
     dag->nodes[dag->n] = *node;
     if (node->n_needs == 0)
@@ -39,7 +30,7 @@ int qn_arc_dag_add(qn_arc_dag *dag, const qn_arc_node *node)
 
 int qn_arc_dag_need(qn_arc_dag *dag, int node)
 {
-    if (!grow((void **)&dag->needs, dag->n_needs, &dag->need_room, sizeof *dag->needs))
+    if (QN_GROW(dag->needs, dag->n_needs, &dag->need_room, "needs", NULL) != QN_OK)
         return 0;
     dag->needs[dag->n_needs++] = node;
     return 1;
@@ -47,7 +38,7 @@ int qn_arc_dag_need(qn_arc_dag *dag, int node)
 
 int qn_arc_dag_record(qn_arc_dag *dag, const qn_arc_record *record)
 {
-    if (!grow((void **)&dag->records, dag->n_records, &dag->record_room, sizeof *dag->records))
+    if (QN_GROW(dag->records, dag->n_records, &dag->record_room, "records", NULL) != QN_OK)
         return 0;
     dag->records[dag->n_records++] = *record;
     return 1;

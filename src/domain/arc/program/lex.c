@@ -1,5 +1,5 @@
 /* lex.c - bytes into words and logical lines. */
-#include "lex.h"
+#include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,20 +43,11 @@ static char peek(const lexer *l, size_t ahead)
 
 /* Output. */
 
-static int grow(void **items, int n, size_t *room, size_t size)
-{
-    void *grown = qn_grown(*items, (size_t)n, room, size);
-
-    if (grown)
-        *items = grown;
-    return grown != NULL;
-}
-
 static int add_token(lexer *l, qn_arc_token_kind kind, size_t at, size_t len, int col)
 {
     qn_arc_words *w = l->out;
 
-    if (!grow((void **)&w->tokens, w->n_tokens, &l->token_room, sizeof *w->tokens))
+    if (QN_GROW(w->tokens, w->n_tokens, &l->token_room, "words", NULL) != QN_OK)
         return 0;
     if (l->first < 0 && kind != QN_ARC_TOK_END)
         l->first = w->n_tokens;
@@ -84,7 +75,7 @@ static int end_line(lexer *l)
         const int n = w->n_tokens - l->first;
 
         if (!add_token(l, QN_ARC_TOK_END, last.at, 0, last.col + (int)last.len) ||
-            !grow((void **)&w->lines, w->n_lines, &l->line_room, sizeof *w->lines))
+            QN_GROW(w->lines, w->n_lines, &l->line_room, "lines", NULL) != QN_OK)
             return 0;
         w->tokens[w->n_tokens - 1].line = last.line;
         w->lines[w->n_lines++] = (qn_arc_line){ .first = l->first,
@@ -174,8 +165,6 @@ static int punctuation(lexer *l, char c)
     l->at++;
     return 1;
 }
-
-/* Texts. */
 
 /* A text in quotes; with three of them it may go over lines. */
 static int quoted(lexer *l)

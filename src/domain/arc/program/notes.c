@@ -1,5 +1,5 @@
 /* notes.c - collecting diagnostics, and printing them with the line they speak of. */
-#include "notes.h"
+#include "domain/arc/program/program.h"
 #include "util/list.h"
 
 #include <stdio.h>
@@ -11,32 +11,30 @@ enum {
     TEXT_BYTES = 512
 };
 
-static int grow(qn_arc_notes *notes)
-{
-    qn_arc_note *items = qn_grown(notes->items, (size_t)notes->n, &notes->room, sizeof *items);
-
-    if (items)
-        notes->items = items;
-    return items != NULL;
-}
-
 void qn_arc_note_add(qn_arc_notes *notes, qn_arc_severity severity, int line, int col,
                      const char *format, ...)
 {
-    char text[TEXT_BYTES];
-    qn_arc_note *note;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    qn_arc_note_addv(notes, severity, line, col, format, args);
     va_end(args);
+}
+
+void qn_arc_note_addv(qn_arc_notes *notes, qn_arc_severity severity, int line, int col,
+                      const char *format, va_list args)
+{
+    char text[TEXT_BYTES];
+    qn_arc_note *note;
+
+    vsnprintf(text, sizeof text, format, args);
     if (severity == QN_ARC_NOTE_ERROR)
         notes->n_errors++;
     else
         notes->n_warnings++;
     if (notes->n >= QN_ARC_MOST_NOTES)
         return;
-    if (!grow(notes)) {
+    if (QN_GROW(notes->items, notes->n, &notes->room, "notes", NULL) != QN_OK) {
         notes->failed = 1;
         return;
     }
@@ -81,7 +79,7 @@ static int is_inside_character(unsigned char byte)
 }
 
 /* The line, with control bytes as spaces, and a caret under byte `col`. Tabs stay tabs in both, so
- * that the caret stands right whatever a tab is worth. */
+ * that the caret is at the right byte however wide a tab is. */
 static void print_line(const char *line, size_t n, size_t col, qn_str *out)
 {
     size_t from = 0;

@@ -1,10 +1,10 @@
 /* parse.c - files, functions and the statements all programs have. */
-#include "parse_impl.h"
+#include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/file.h"
+#include "util/list.h"
 #include "util/status.h"
 
 static const char *const params_one[] = { "I", NULL };
@@ -114,7 +114,7 @@ static void check_indentation(qn_arc_parser *p)
         qn_arc_error(p, first, "bad indentation, differs from line %d", other->line);
 }
 
-/* A text token starts after its quotes; what stands in front of the line is found from the column,
+/* A text token starts after its quotes; what precedes it on the line is found from the column,
  * so it must not be a text that is compared. */
 static int is_text_line(const qn_arc_parser *p)
 {
@@ -210,27 +210,13 @@ static void parse_params(qn_arc_parser *p)
     }
 }
 
-/* Room for one more; it doubles whenever the number of programs is a power of two. */
-static int grow_programs(qn_arc_file *file)
-{
-    const int n = file->n_programs;
-    qn_arc_source *grown;
-
-    if (n & (n - 1))
-        return 1;
-    grown = realloc(file->programs, (n ? 2 * (size_t)n : 1) * sizeof *grown);
-    if (grown)
-        file->programs = grown;
-    return grown != NULL;
-}
-
 static qn_arc_source *new_program(qn_arc_parser *p, const qn_arc_token *name, qn_map *ids)
 {
     qn_arc_file *file = p->file;
     qn_arc_source *program;
     size_t first;
 
-    if (!grow_programs(file)) {
+    if (QN_GROW(file->programs, file->n_programs, &file->room, "programs", NULL) != QN_OK) {
         p->no_memory = 1;
         return NULL;
     }
@@ -333,18 +319,14 @@ qn_status qn_arc_parse(const char *path, const char *text, size_t bytes,
 
     if (!file)
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory", path);
-    if (bytes > QN_ARC_MOST_SOURCE) {
-        st = qn_fail(err, QN_ERR_LIMIT, "%s: %zu bytes exceed the limit of %d", path, bytes,
-                     QN_ARC_MOST_SOURCE);
-        goto out;
-    }
+    if (bytes > QN_ARC_MOST_SOURCE)
+        QN_FAIL(err, QN_ERR_LIMIT, "%s: %zu bytes exceed the limit of %d", path, bytes,
+                QN_ARC_MOST_SOURCE);
     p.notes = &file->notes;
     file->path = strdup(path);
     file->text = malloc(bytes + 1);
-    if (!file->path || !file->text) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
-        goto out;
-    }
+    if (!file->path || !file->text)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
     if (bytes)
         memcpy(file->text, text, bytes);
     file->text[bytes] = '\0';
@@ -352,11 +334,8 @@ qn_status qn_arc_parse(const char *path, const char *text, size_t bytes,
     QN_TRY(qn_arc_heap_new(&file->heap, err));
     QN_TRY(qn_arc_lex(file->text, bytes, &file->notes, &p.words, err));
     parse_lines(&p, &ids);
-    if (p.no_memory || file->notes.failed) {
-        st =
-            qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its %d programs", path, file->n_programs);
-        goto out;
-    }
+    if (p.no_memory || file->notes.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its %d programs", path, file->n_programs);
     qn_arc_notes_sort(&file->notes);
     *out = file;
     file = NULL;
@@ -367,19 +346,6 @@ out:
     free(p.variables);
     free(p.stack);
     qn_arc_file_free(file);
-    return st;
-}
-
-qn_status qn_arc_parse_file(const char *path, qn_arc_file **out, qn_err *err)
-{
-    qn_status st = QN_OK;
-    char *text = NULL;
-    size_t bytes = 0;
-
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
-    QN_TRY(qn_arc_parse(path, text, bytes, NULL, 0, out, err));
-out:
-    free(text);
     return st;
 }
 
@@ -403,12 +369,4 @@ void qn_arc_file_free(qn_arc_file *file)
 void qn_arc_file_print_notes(const qn_arc_file *file, qn_str *out)
 {
     qn_arc_notes_print(&file->notes, file->path, file->text, file->bytes, out);
-}
-
-const qn_arc_source *qn_arc_file_find(const qn_arc_file *file, const char *id)
-{
-    for (int i = 0; i < file->n_programs; i++)
-        if (strcmp(file->programs[i].id, id) == 0)
-            return &file->programs[i];
-    return NULL;
 }

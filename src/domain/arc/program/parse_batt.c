@@ -3,7 +3,7 @@
  * A piled step names the steps that must be ok. Those it uses must be anyway, so only the others
  * are stored with the node.
  */
-#include "parse_impl.h"
+#include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
  * Brackets nest at most QN_ARC_MOST_BRACKETS deep, which the lexer sees to: so deep these functions
  * call each other.
  */
-#include "parse_impl.h"
+#include "domain/arc/program/parse_impl.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/arc/arc_ops.h"
@@ -28,7 +27,7 @@ int qn_arc_add_node(qn_arc_parser *p, const qn_arc_node *node)
     return made;
 }
 
-int qn_arc_add_constant(qn_arc_parser *p, const qn_arc_value *value)
+static int add_constant(qn_arc_parser *p, const qn_arc_value *value)
 {
     return qn_arc_add_node(p, &(qn_arc_node){ .op = QN_ARC_NODE_CONST, .value = value });
 }
@@ -42,7 +41,7 @@ static int add_new_constant(qn_arc_parser *p, qn_arc_value content)
         return QN_ARC_NO_NODE;
     }
     *value = content;
-    return qn_arc_add_constant(p, value);
+    return add_constant(p, value);
 }
 
 static int add_primitive(qn_arc_parser *p, int op)
@@ -52,19 +51,15 @@ static int add_primitive(qn_arc_parser *p, int op)
 
 static void push(qn_arc_parser *p, int node)
 {
-    int *stack = qn_grown(p->stack, (size_t)p->n_stack, &p->stack_room, sizeof *stack);
-
-    if (!stack) {
+    if (QN_GROW(p->stack, p->n_stack, &p->stack_room, "operands", NULL) == QN_OK)
+        p->stack[p->n_stack++] = node;
+    else
         p->no_memory = 1;
-        return;
-    }
-    p->stack = stack;
-    p->stack[p->n_stack++] = node;
 }
 
 /* Names and numbers. */
 
-int qn_arc_parse_name(qn_arc_parser *p, const qn_arc_token *name)
+static int parse_name(qn_arc_parser *p, const qn_arc_token *name)
 {
     const char *text = qn_arc_text_of(p, name);
     qn_arc_variable *v = qn_arc_variable_of(p, name);
@@ -85,7 +80,7 @@ int qn_arc_parse_name(qn_arc_parser *p, const qn_arc_token *name)
     if (!value)
         value = qn_arc_constant_named(text, name->len);
     if (value)
-        return qn_arc_add_constant(p, value);
+        return add_constant(p, value);
     op = qn_arc_op_named(text, name->len);
     if (op >= 0)
         return add_primitive(p, op);
@@ -208,7 +203,7 @@ static callee_kind resolve_callee(qn_arc_parser *p, const qn_arc_token *name, in
     }
     bound = qn_arc_bound(p, name);
     if (bound && (bound->kind == QN_ARC_PRIM || bound->kind == QN_ARC_CLOS)) {
-        *out = qn_arc_add_constant(p, bound);
+        *out = add_constant(p, bound);
         return CALLS_VALUE;
     }
     if (bound || qn_arc_constant_named(qn_arc_text_of(p, name), name->len) ||
@@ -326,7 +321,7 @@ int qn_arc_parse_arg(qn_arc_parser *p)
         return qn_arc_parse_call(p);
     if (token->kind == QN_ARC_TOK_NAME) {
         p->token++;
-        node = qn_arc_parse_name(p, token);
+        node = parse_name(p, token);
         skip_value_mark(p);
         return node;
     }

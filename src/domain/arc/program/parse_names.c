@@ -1,5 +1,5 @@
 /* parse_names.c - which names a program has given, and what an unknown one was meant to be. */
-#include "parse_impl.h"
+#include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +38,8 @@ static qn_arc_variable *find_or_add(qn_arc_parser *p, const char *name)
 
     if (v)
         return v;
-    if (!(v = qn_grown(p->variables, (size_t)p->n_variables, &p->variable_room, sizeof *v))) {
-        p->no_memory = 1;
-        return NULL;
-    }
-    p->variables = v;
-    if (qn_map_put(&p->names, name, (void *)(uintptr_t)(p->n_variables + 1)) != QN_OK) {
+    if (QN_GROW(p->variables, p->n_variables, &p->variable_room, "names", NULL) != QN_OK ||
+        qn_map_put(&p->names, name, (void *)(uintptr_t)(p->n_variables + 1)) != QN_OK) {
         p->no_memory = 1;
         return NULL;
     }
@@ -144,7 +140,7 @@ void qn_arc_warn_unused(qn_arc_parser *p)
 /* The nearest of all known names; between equally near ones a variable. */
 static const char *suggest(qn_arc_parser *p, const char *word)
 {
-    const char *const *known = qn_arc_known_names();
+    const char *const *known = qn_arc_known_names;
     const char **names, *best = NULL;
     const qn_map_entry *entry;
     size_t at = 0, n = 0, n_known = 0;

@@ -1,34 +1,28 @@
 /* parse_words.c - walking through the words of a line, and complaining about them. */
-#include "parse_impl.h"
+#include "domain/arc/program/parse_impl.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_NAME = 60 };
 
 void qn_arc_error(qn_arc_parser *p, const qn_arc_token *at, const char *format, ...)
 {
-    char text[480];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    qn_arc_note_addv(p->notes, QN_ARC_NOTE_ERROR, at->line, at->col, format, args);
     va_end(args);
-    qn_arc_note_add(p->notes, QN_ARC_NOTE_ERROR, at->line, at->col, "%s", text);
     if (p->program)
         p->program->n_errors++;
 }
 
 void qn_arc_warning(qn_arc_parser *p, int line, int col, const char *format, ...)
 {
-    char text[480];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    qn_arc_note_addv(p->notes, QN_ARC_NOTE_WARNING, line, col, format, args);
     va_end(args);
-    qn_arc_note_add(p->notes, QN_ARC_NOTE_WARNING, line, col, "%s", text);
 }
 
 const char *qn_arc_text_of(const qn_arc_parser *p, const qn_arc_token *token)

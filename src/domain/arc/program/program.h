@@ -13,8 +13,115 @@
 #ifndef QN_ARC_PROGRAM_H
 #define QN_ARC_PROGRAM_H
 
-#include "dag.h"
-#include "notes.h"
+#include "domain/arc/value/value.h"
+#include "kernel/arc/arc_code.h"
+#include "util/str.h"
+
+#include <quern/quern.h>
+
+#include <stdarg.h>
+
+/* What is wrong or odd in a program file, with the place. Lines and columns
+ * count from 1; a column is a byte of the line. */
+
+typedef enum { QN_ARC_NOTE_ERROR, QN_ARC_NOTE_WARNING } qn_arc_severity;
+
+typedef struct qn_arc_note {
+    int line, col;
+    qn_arc_severity severity;
+    int order; /* in which it was found: decides between notes of one place */
+    char *text;
+} qn_arc_note;
+
+enum { QN_ARC_MOST_NOTES = 100000 }; /* stored; further ones are only counted */
+
+/* Zero-initialised is empty. When memory runs out, `failed` is set and n_errors counts on. */
+typedef struct qn_arc_notes {
+    qn_arc_note *items;
+    int n;
+    size_t room;
+    int n_errors, n_warnings;
+    int failed;
+} qn_arc_notes;
+
+__attribute__((format(printf, 5, 6))) void qn_arc_note_add(qn_arc_notes *notes,
+                                                           qn_arc_severity severity, int line,
+                                                           int col, const char *format, ...);
+void qn_arc_note_addv(qn_arc_notes *notes, qn_arc_severity severity, int line, int col,
+                      const char *format, va_list args);
+void qn_arc_notes_sort(qn_arc_notes *notes);
+void qn_arc_notes_free(qn_arc_notes *notes);
+
+/* "PATH:LINE:COL: error: TEXT", the line of `source` and a caret, for each note. */
+void qn_arc_notes_print(const qn_arc_notes *notes, const char *path, const char *source,
+                        size_t bytes, qn_str *out);
+
+/* One program as nodes: parameters, constants and operations on earlier nodes.
+ *
+ * The parser appends nodes in the order of the source; nested calls and tuples with variables in
+ * them have become nodes of their own. Passes of the compiler make a new list or change this one.
+ */
+
+/* Operations of nodes that are no instructions. Others are opcodes of arc_ops.h, or ARC_OP_CALL,
+ * ARC_OP_TUPLE and ARC_OP_FAIL. */
+enum {
+    QN_ARC_NODE_GONE = 0xfffd, /* taken out by a pass */
+    QN_ARC_NODE_PARAM = 0xfffe,
+    QN_ARC_NODE_CONST = 0xffff
+};
+
+typedef struct qn_arc_node {
+    uint16_t op;
+    uint8_t n_args;
+    uint8_t guard;             /* ARC_GUARD_*, of guarded steps */
+    int a[4];                  /* nodes before this one */
+    int line;                  /* of the source */
+    int needs, n_needs;        /* further nodes that must be ok, in the program's list */
+    int number;                /* of a parameter: its slot */
+    const qn_arc_value *value; /* of a constant */
+} qn_arc_node;
+
+/* The records that a batt program puts into its lists. */
+typedef struct qn_arc_record {
+    char list; /* 'o' or 's' */
+    int flag;  /* of o: True or False */
+    int64_t number;
+    char *task, *name; /* name: of s, else "" */
+    int node, line;
+} qn_arc_record;
+
+typedef struct qn_arc_dag {
+    qn_arc_node *nodes;
+    int n;
+    size_t room;
+    int *needs;
+    int n_needs;
+    size_t need_room;
+    qn_arc_record *records;
+    int n_records;
+    size_t record_room;
+    int output;     /* the node a solve program gives; -1: none */
+    int n_params;   /* nodes 0 .. n_params - 1 */
+    uint32_t flags; /* ARC_FLAG_* */
+} qn_arc_dag;
+
+void qn_arc_dag_free(qn_arc_dag *dag);
+
+/* The number of the new node, or -1 when memory ran out. `needs` is set to where the next ones
+ * will be added. */
+int qn_arc_dag_add(qn_arc_dag *dag, const qn_arc_node *node);
+int qn_arc_dag_need(qn_arc_dag *dag, int node); /* appends; 0 when memory ran out */
+
+/* Appends a record; takes over its texts. 0 when memory ran out. */
+int qn_arc_dag_record(qn_arc_dag *dag, const qn_arc_record *record);
+
+/* Whether two values are the same to the last tag: True is not 1 here. */
+int qn_arc_same_value(const qn_arc_value *a, const qn_arc_value *b);
+
+static inline int qn_arc_is_leaf(const qn_arc_node *node)
+{
+    return node->op >= QN_ARC_NODE_GONE;
+}
 
 /* A further name that programs of the file may use, as if it were a constant. */
 typedef struct qn_arc_binding {
@@ -39,6 +146,7 @@ typedef struct qn_arc_file {
     size_t bytes;
     qn_arc_source *programs;
     int n_programs;
+    size_t room;
     qn_arc_notes notes; /* by line and column */
     qn_arc_heap *heap;  /* of constants */
 } qn_arc_file;
@@ -48,13 +156,9 @@ typedef struct qn_arc_file {
 qn_status qn_arc_parse(const char *path, const char *text, size_t bytes,
                        const qn_arc_binding *bindings, int n_bindings, qn_arc_file **out,
                        qn_err *err);
-qn_status qn_arc_parse_file(const char *path, qn_arc_file **out, qn_err *err);
 void qn_arc_file_free(qn_arc_file *file); /* NULL is fine */
 
 /* All notes, as they are shown to people. */
 void qn_arc_file_print_notes(const qn_arc_file *file, qn_str *out);
-
-/* The program with that id, or NULL. */
-const qn_arc_source *qn_arc_file_find(const qn_arc_file *file, const char *id);
 
 #endif

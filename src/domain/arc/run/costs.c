@@ -5,6 +5,7 @@
 #include "util/file.h"
 #include "util/hash.h"
 #include "util/json.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,15 +41,16 @@ struct qn_arc_costs {
 
 qn_status qn_arc_costs_new(qn_arc_costs **out, qn_err *err)
 {
-    qn_arc_costs *costs = calloc(1, sizeof *costs);
+    qn_arc_costs *costs = NULL;
+    qn_status st = QN_OK;
 
-    if (!costs || !(costs->slots = calloc(N_SLOTS, sizeof *costs->slots))) {
-        free(costs);
-        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for costs of %d programs",
-                       QN_ARC_MOST_COSTS);
-    }
+    QN_TRY(QN_NEW(costs, 1, "costs of programs", err));
+    QN_TRY(QN_NEW(costs->slots, N_SLOTS, "costs of programs", err));
     *out = costs;
-    return QN_OK;
+    costs = NULL;
+out:
+    qn_arc_costs_free(costs);
+    return st;
 }
 
 void qn_arc_costs_free(qn_arc_costs *costs)
@@ -70,11 +72,6 @@ uint64_t qn_arc_costs_key(const unsigned char *program, size_t n)
     head.source = 0;
     hash = qn_fnv1a64_add(qn_fnv1a64(&head, sizeof head), program + sizeof head, n - sizeof head);
     return hash ? hash : 1;
-}
-
-int qn_arc_costs_count(const qn_arc_costs *costs)
-{
-    return costs->n;
 }
 
 /* The table. */
@@ -205,7 +202,7 @@ static qn_status read_key(const char *text, const char *path, uint64_t *key, qn_
     return QN_OK;
 }
 
-/* With `costs` NULL only checks, so that a damaged file changes nothing. */
+/* With `costs` NULL these two only check. */
 static qn_status read_programs(const json_t *programs, const char *path, qn_arc_costs *costs,
                                qn_err *err)
 {
@@ -219,10 +216,8 @@ static qn_status read_programs(const json_t *programs, const char *path, qn_arc_
         uint64_t key = 0;
 
         QN_TRY(read_key(name, path, &key, err));
-        if (!(steps > 0 && steps <= MOST_STEPS)) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: program %s has %g steps", path, name, steps);
-            goto out;
-        }
+        if (!(steps > 0 && steps <= MOST_STEPS))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: program %s has %g steps", path, name, steps);
         if (costs && !slot_of(costs->slots, key)->key)
             put(costs, key, steps);
     }
@@ -266,14 +261,12 @@ qn_status qn_arc_costs_read(qn_arc_costs *costs, const char *path, qn_err *err)
         st = qn_fail(err, QN_ERR_INPUT, "%s: the format is '%.40s', not '%s'", path, found, format);
     else if (!json_is_object(programs))
         st = qn_fail(err, QN_ERR_INPUT, "%s: 'programs' is not an object", path);
-    if (st == QN_OK)
-        QN_TRY(read_programs(programs, path, NULL, err));
-    if (st == QN_OK)
-        QN_TRY(read_paces(json_object_get(root, "places"), path, NULL, err));
-    if (st == QN_OK)
-        QN_TRY(read_programs(programs, path, costs, err));
-    if (st == QN_OK)
-        QN_TRY(read_paces(json_object_get(root, "places"), path, costs, err));
+    QN_TRY(st);
+    /* The first pass only checks, so that a damaged file changes nothing. */
+    for (int pass = 0; pass < 2; pass++) {
+        QN_TRY(read_programs(programs, path, pass ? costs : NULL, err));
+        QN_TRY(read_paces(json_object_get(root, "places"), path, pass ? costs : NULL, err));
+    }
 out:
     json_decref(root);
     return st;
@@ -284,16 +277,13 @@ static json_t *programs_json(const qn_arc_costs *costs)
     json_t *programs = json_object();
     char name[17];
 
-    for (int i = 0; programs && i < N_SLOTS; i++) {
+    for (int i = 0; i < N_SLOTS; i++) {
         const seen *s = &costs->slots[i];
 
         if (!s->key || s->steps < LEAST_KEPT)
             continue;
         snprintf(name, sizeof name, "%016llx", (unsigned long long)s->key);
-        if (json_object_set_new(programs, name, json_real(s->steps))) {
-            json_decref(programs);
-            return NULL;
-        }
+        qn_json_put(&programs, name, json_real(s->steps));
     }
     return programs;
 }
@@ -302,36 +292,27 @@ static json_t *paces_json(const qn_arc_costs *costs)
 {
     json_t *places = json_object();
 
-    for (int i = 0; places && i < costs->n_places; i++)
-        if (json_object_set_new(places, costs->places[i].name,
-                                json_pack("[f, f, f]", costs->places[i].pace.a_us,
-                                          costs->places[i].pace.b_us,
-                                          costs->places[i].pace.first_us))) {
-            json_decref(places);
-            return NULL;
-        }
+    for (const place *p = costs->places; p < costs->places + costs->n_places; p++)
+        qn_json_put(&places, p->name,
+                    json_pack("[f, f, f]", p->pace.a_us, p->pace.b_us, p->pace.first_us));
     return places;
 }
 
 qn_status qn_arc_costs_write(qn_arc_costs *costs, const char *path, qn_err *err)
 {
-    json_t *root = NULL, *programs = NULL, *places = NULL;
+    json_t *root = NULL;
     qn_status st = QN_OK;
 
     if (!costs->is_changed)
         return QN_OK;
     QN_TRY(qn_make_parent(path, err));
-    if (!(programs = programs_json(costs)) || !(places = paces_json(costs)) ||
-        !(root = json_pack("{s:s, s:O, s:O}", "format", format, "places", places, "programs",
-                           programs))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %s", path);
-        goto out;
-    }
+    root = json_pack("{s:s, s:o, s:o}", "format", format, "places", paces_json(costs), "programs",
+                     programs_json(costs));
+    if (!root)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %s", path);
     QN_TRY(qn_json_write(path, root, err));
     costs->is_changed = 0;
 out:
-    json_decref(places);
-    json_decref(programs);
     json_decref(root);
     return st;
 }

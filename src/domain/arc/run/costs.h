@@ -38,8 +38,6 @@ typedef struct qn_arc_pace {
 int qn_arc_costs_get_pace(const qn_arc_costs *costs, const char *place, qn_arc_pace *out);
 void qn_arc_costs_set_pace(qn_arc_costs *costs, const char *place, const qn_arc_pace *pace);
 
-int qn_arc_costs_count(const qn_arc_costs *costs);
-
 /* Adds what the file holds to the table. A bad file changes nothing. */
 qn_status qn_arc_costs_read(qn_arc_costs *costs, const char *path, qn_err *err);
 

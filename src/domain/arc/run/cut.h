@@ -46,8 +46,8 @@ typedef struct qn_arc_dealing {
 
 qn_arc_dealing qn_arc_cut_chunks(uint32_t n, uint32_t units);
 
-/* Groups a list, in which instances of one program follow each other, by `teams`. The last group of a
- * program is filled up with empty instances. Returns the padded length; `to` may be NULL. */
+/* Groups a list, in which instances of one program follow each other, by `teams`. The last group of
+ * a program is filled up with empty instances. Returns the padded length; `to` may be NULL. */
 uint32_t qn_arc_pad_groups(const arc_instance *list, uint32_t n, uint32_t teams, arc_instance *to);
 
 /* Whether few enough of the padded instances are empty. */

@@ -62,7 +62,7 @@ int qn_arc_deadline_is_short(const qn_arc_batch *b, const arc_result *r)
 
     if (!steps || steps >= qn_arc_executor_max_steps(b->s->usual.executor))
         return 0;
-    return r->code == ARC_E_STEPS || (r->code == ARC_E_TURNS && r->steps >= steps);
+    return r->code == ARC_E_STEPS || (r->code == ARC_E_LOOPS && r->steps >= steps);
 }
 
 /* Jobs that ran have left a result that says how far they came. */

@@ -1,6 +1,7 @@
 /* executor.c - the kernel of a device, and what runs have on each rung. */
 #include "domain/arc/run/executor_impl.h"
 #include "kernel/arc_vm.gen.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 /* USUAL_ARENA: a run touches only as much of it as it needs, so that room costs only addresses.
  *
  * USUAL_LOOPS: about 35 ms on an H200. The public solvers need at most a quarter of it on their own
- * tasks. On the tasks of others one run in 700 needs more, and those runs have most of the steps. */
+ * tasks. On the tasks of others one run in 700 needs more, and those runs have most of the
+ * steps. */
 enum {
     TEAMS_PER_UNIT = 16,
     USUAL_ARENA = 512 << 10,
@@ -17,8 +19,6 @@ enum {
     USUAL_STEPS = 4000000,
     USUAL_LOOPS = 16384
 };
-
-/* The kernel. */
 
 /* Devices that are CPUs run a team as one item, as the CPU backend does: barriers among 32 items of
  * a work-group cost far more there than they gain. --group makes that item go lane by lane. */
@@ -120,11 +120,10 @@ qn_arc_limits qn_arc_executor_on_cpu(const qn_arc_executor *x)
 qn_status qn_arc_executor_new(qn_ctx *ctx, const qn_arc_limits *limits, int device,
                               qn_arc_executor **out, qn_err *err)
 {
-    qn_arc_executor *x = calloc(1, sizeof *x);
+    qn_arc_executor *x = NULL;
     qn_status st = QN_OK;
 
-    if (!x)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
+    QN_TRY(QN_NEW(x, 1, "a session", err));
     x->ctx = ctx;
     x->device = device;
     x->limits = *limits;

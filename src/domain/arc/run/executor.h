@@ -11,8 +11,8 @@
 #ifndef QN_ARC_EXECUTOR_H
 #define QN_ARC_EXECUTOR_H
 
-#include "domain/arc/run/pool.h"
 #include "domain/arc/run/session.h"
+#include "util/content_store.h"
 
 typedef enum qn_arc_rung {
     QN_ARC_RUNG_MANY, /* the device, all teams */
@@ -91,5 +91,20 @@ void qn_arc_executor_reset(qn_arc_executor *executor);
 qn_status qn_arc_executor_run(qn_arc_executor *executor, qn_arc_rung rung,
                               const qn_arc_pool_state *state, const qn_arc_launch *launch,
                               qn_arc_answer *answer, int *device, qn_err *err);
+
+/* Programs and values as content of a store, where devices read them. */
+
+/* Opens a store; slots can address 2 GiB of it. */
+qn_status qn_arc_pool_open(size_t budget_bytes, qn_content_store **out, qn_err *err);
+
+/* Takes a value. *slot points into the n bytes, and on QN_CONTENT_RESIDENT into the pool. */
+qn_status qn_arc_pool_value(qn_content_store *pool, qn_content_hold *hold, uint64_t *slot,
+                            const unsigned char *bytes, size_t n, qn_content_taken *taken,
+                            qn_err *err);
+
+/* Takes a program in the form that it has in a file. *at is its byte offset in the pool. */
+qn_status qn_arc_pool_program(qn_content_store *pool, qn_content_hold *hold,
+                              const unsigned char *bytes, size_t n, uint32_t *at,
+                              qn_content_taken *taken, qn_err *err);
 
 #endif

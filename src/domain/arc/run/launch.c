@@ -1,6 +1,5 @@
 /* launch.c - where a launch runs, and what happens when a device cannot run it. */
 #include "domain/arc/run/session_impl.h"
-#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -199,9 +198,9 @@ qn_status qn_arc_launch_run(qn_arc_batch *b, qn_err *err)
     const int is_first = b->rung == QN_ARC_RUNG_MANY && !b->is_alone && b->home == &s->usual;
     qn_status st;
 
-    qn_arc_verify_begin(s);
+    s->verify_pct = qn_ctx_set_verify(s->ctx, 0); /* results are compared here, not by the engine */
     st = is_first ? run_first(b, err) : run_later(b, err);
-    qn_arc_verify_end(s);
+    qn_ctx_set_verify(s->ctx, s->verify_pct);
     if (s->deadline_us > 0) /* compiling does not count */
         s->deadline_us += compiled_us(s) - compiled;
     return st;

@@ -9,6 +9,7 @@
  * runs on the CPU. The result of a job does not depend on where it ran.
  */
 #include "domain/arc/run/session_impl.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -297,13 +298,8 @@ qn_status qn_arc_place_programs(qn_arc_session *s, const qn_arc_job *jobs, uint3
     if (!s->measures_programs || s->device == QN_CPU_SLOT || s->split ||
         s->route == QN_ARC_ROUTE_CPU)
         return QN_OK;
-    fresh = malloc((s->programs.n + 1) * sizeof *fresh);
-    samples = malloc((enough_jobs(s) + MOST_SAMPLES) * sizeof *samples);
-    if (!fresh || !samples) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory to measure %zu programs",
-                     s->programs.n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(fresh, s->programs.n + 1, "programs to measure", err));
+    QN_TRY(QN_NEW(samples, enough_jobs(s) + MOST_SAMPLES, "programs to measure", err));
     n_fresh = find_new(s, jobs, n, fresh);
     for (uint32_t k = 0; k < n_fresh; k++) {
         const uint32_t n_own = take_samples(jobs, n, fresh[k], samples);

@@ -1,7 +1,7 @@
 /* pool.c - slots are the handles of the content store. */
-#include "domain/arc/run/pool.h"
+#include "domain/arc/run/executor.h"
 
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 
 #include <string.h>
@@ -14,21 +14,14 @@ static qn_status move_slots(uint64_t *slot, unsigned char *bytes, size_t n, uint
     return qn_arc_move(slot, bytes, n, 0, by, err);
 }
 
-qn_status qn_arc_pool_open(size_t budget_bytes, qn_resize *resize, qn_content_store **out,
-                           qn_err *err)
+qn_status qn_arc_pool_open(size_t budget_bytes, qn_content_store **out, qn_err *err)
 {
-    const qn_content_options options = { .budget_bytes =
-                                             budget_bytes < MOST_BYTES ? budget_bytes : MOST_BYTES,
+    const size_t budget = budget_bytes < MOST_BYTES ? budget_bytes : MOST_BYTES;
+    const qn_content_options options = { .budget_bytes = budget,
                                          .base = ARC_POOLED,
-                                         .move = move_slots,
-                                         .resize = resize };
+                                         .move = move_slots };
 
     return qn_content_open(&options, out, err);
-}
-
-static int has_slots(uint64_t slot)
-{
-    return ARC_TAG(slot) == ARC_TUPLE || ARC_TAG(slot) == ARC_SET || ARC_TAG(slot) == ARC_CLOS;
 }
 
 qn_status qn_arc_pool_value(qn_content_store *pool, qn_content_hold *hold, uint64_t *slot,
@@ -36,7 +29,7 @@ qn_status qn_arc_pool_value(qn_content_store *pool, qn_content_hold *hold, uint6
                             qn_err *err)
 {
     const qn_content content = {
-        .handle = *slot, .bytes = bytes, .n = n, .has_handles = has_slots(*slot)
+        .handle = *slot, .bytes = bytes, .n = n, .has_handles = qn_arc_has_slots(*slot)
     };
 
     return qn_content_take(pool, hold, &content, slot, taken, err);

@@ -1,6 +1,6 @@
 /* prefixes.c - what several programs of a run compute from the same grid, computed once.
  *
- * The run goes in three passes. First prefixes (compile/prefix.h) run on the grids where at least
+ * The run goes in three passes. First prefixes (compile/compile.h) run on the grids where at least
  * QN_ARC_LEAST_SHARERS jobs need them, and their values become resident. Then all jobs run; those
  * that have such a value run only the rest of their program. At last some jobs run again in full,
  * because the end of the rest does not say what the program does: it ended at a limit, or failed
@@ -9,6 +9,8 @@
  * failures are those of the whole programs.
  */
 #include "domain/arc/run/session_impl.h"
+#include "domain/arc/value/value.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdlib.h>
@@ -61,17 +63,12 @@ static qn_status plan(qn_arc_session *s, qn_err *err)
     if (common->n_planned == n)
         return QN_OK;
     qn_arc_prefixes_forget(common);
-    if (!(list = malloc((n + 1) * sizeof *list)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu programs", n);
+    QN_TRY(QN_NEW(list, n, "programs", err));
     for (size_t i = 0; i < n; i++)
         list[i] =
             (qn_arc_bytes){ .bytes = s->programs.items[i].bytes, .n = s->programs.items[i].n };
     QN_TRY(qn_arc_prefixes_find(list, (int)n, &common->plan, err));
-    common->programs = calloc((size_t)common->plan.n + n + 1, sizeof *common->programs);
-    if (!common->programs) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu programs", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(common->programs, (size_t)common->plan.n + n + 1, "programs", err));
     for (int i = 0; i < common->plan.n; i++) {
         const qn_arc_program_entry *source = &s->programs.items[common->plan.sources[i]];
 
@@ -118,14 +115,14 @@ static uint32_t entry_of(sharing *h, int prefix, int grid)
 
 static qn_status find_entries(sharing *h, qn_err *err)
 {
+    qn_status st = QN_OK;
+
     h->table_size = 64;
     while (h->table_size < 2 * (size_t)h->n)
         h->table_size *= 2;
-    h->entries = malloc(((size_t)h->n + 1) * sizeof *h->entries);
-    h->entry_of = calloc((size_t)h->n + 1, sizeof *h->entry_of);
-    h->table = calloc(h->table_size, sizeof *h->table);
-    if (!h->entries || !h->entry_of || !h->table)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u jobs", h->n);
+    QN_TRY(QN_NEW(h->entries, h->n, "jobs", err));
+    QN_TRY(QN_NEW(h->entry_of, h->n, "jobs", err));
+    QN_TRY(QN_NEW(h->table, h->table_size, "jobs", err));
     for (uint32_t k = 0; k < h->n; k++) {
         const int grid = qn_arc_job_grid(h->s, &h->jobs[k]);
         const int prefix = rest_of(h, &h->jobs[k])->prefix;
@@ -137,7 +134,8 @@ static qn_status find_entries(sharing *h, qn_err *err)
     }
     for (uint32_t e = 0; e < h->n_entries; e++)
         h->n_shared += h->entries[e].n_users >= QN_ARC_LEAST_SHARERS;
-    return QN_OK;
+out:
+    return st;
 }
 
 static double cost_of(const void *program)
@@ -168,15 +166,10 @@ static qn_status add_programs(sharing *h, qn_err *err)
 {
     qn_arc_programs_added *list = &h->s->programs;
     const size_t more = (size_t)h->s->common.plan.n + list->n;
+    const qn_status st = QN_ROOM(list->items, list->n + more, &list->room, "programs", err);
 
-    if (list->n + more > list->room) {
-        qn_arc_program_entry *grown = realloc(list->items, (list->n + more) * sizeof *grown);
-
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu programs", more);
-        list->items = grown;
-        list->room = list->n + more;
-    }
+    if (st != QN_OK)
+        return st;
     memcpy(list->items + list->n, h->s->common.programs, more * sizeof *list->items);
     for (size_t i = 0; i < list->n; i++) /* a rest runs where its program does */
         list->items[list->n + (size_t)h->s->common.plan.n + i].place = list->items[i].place;
@@ -211,9 +204,10 @@ typedef struct {
     size_t n;
 } shared_value;
 
+/* Content starts at multiples of 8. */
 static size_t padded(size_t n)
 {
-    return (n + 7) / 8 * 8;
+    return n == SIZE_MAX ? n : (n + 7) / 8 * 8;
 }
 
 /* Bytes of a value whose parts point to nothing; SIZE_MAX for other values and functions. */
@@ -252,11 +246,8 @@ static size_t shared_bytes(uint64_t slot, const unsigned char *out, size_t n_out
     const size_t at = ARC_PAYLOAD(slot), n = (size_t)ARC_AUX(slot);
     size_t total = 8 * n;
 
-    if (ARC_TAG(slot) != ARC_SET && ARC_TAG(slot) != ARC_TUPLE) {
-        const size_t bytes = flat_bytes(slot, out, n_out);
-
-        return bytes == SIZE_MAX ? bytes : padded(bytes);
-    }
+    if (ARC_TAG(slot) != ARC_SET && ARC_TAG(slot) != ARC_TUPLE)
+        return padded(flat_bytes(slot, out, n_out));
     if (at + total > n_out)
         return SIZE_MAX;
     for (size_t k = 0; k < n; k++) {
@@ -264,25 +255,11 @@ static size_t shared_bytes(uint64_t slot, const unsigned char *out, size_t n_out
         size_t bytes;
 
         memcpy(&part, out + at + 8 * k, sizeof part);
-        bytes = flat_bytes(part, out, n_out);
-        if (bytes == SIZE_MAX)
+        if ((bytes = padded(flat_bytes(part, out, n_out))) == SIZE_MAX)
             return SIZE_MAX;
-        total += padded(bytes);
+        total += bytes;
     }
     return total;
-}
-
-static uint64_t moved_by(uint64_t slot, size_t down)
-{
-    return ARC_SLOT(ARC_TAG(slot), ARC_AUX(slot), ARC_PAYLOAD(slot) - (uint32_t)down);
-}
-
-static int has_content(uint64_t slot)
-{
-    const int tag = ARC_TAG(slot);
-
-    return tag >= ARC_ROW && tag <= ARC_SET && slot != ARC_SLOT_EMPTY_SET &&
-           slot != ARC_SLOT_EMPTY_TUPLE;
 }
 
 /* Copies what the slot points to. bytes stays NULL when the value cannot be shared: there are
@@ -290,8 +267,7 @@ static int has_content(uint64_t slot)
 static qn_status copy_value(shared_value *v, const unsigned char *out, size_t n_out,
                             qn_arena *arena, qn_err *err)
 {
-    const int has_parts = ARC_TAG(v->slot) == ARC_SET || ARC_TAG(v->slot) == ARC_TUPLE;
-    const size_t at = has_content(v->slot) ? ARC_PAYLOAD(v->slot) : 0;
+    const size_t at = qn_arc_has_content(v->slot) ? ARC_PAYLOAD(v->slot) : 0;
     const size_t n = shared_bytes(v->slot, out, n_out);
 
     if (n == SIZE_MAX || (n && at + n > n_out))
@@ -301,14 +277,8 @@ static qn_status copy_value(shared_value *v, const unsigned char *out, size_t n_
     v->n = n;
     if (n)
         memcpy(v->bytes, out + at, n);
-    for (size_t p = 0; has_parts && p < (size_t)ARC_AUX(v->slot); p++) {
-        uint64_t part;
-
-        memcpy(&part, v->bytes + 8 * p, sizeof part);
-        part = has_content(part) ? moved_by(part, at) : part;
-        memcpy(v->bytes + 8 * p, &part, sizeof part);
-    }
-    v->slot = has_content(v->slot) ? moved_by(v->slot, at) : v->slot;
+    if (qn_arc_move(&v->slot, v->bytes, n, (uint32_t)at, -(uint32_t)at, NULL) != QN_OK)
+        v->bytes = NULL; /* its parts lie elsewhere */
     return QN_OK;
 }
 
@@ -347,15 +317,9 @@ static qn_status run_prefixes(sharing *h, qn_err *err)
     uint32_t n = 0, k = 0;
     qn_status st = QN_OK;
 
-    if (values->n + h->n_shared > values->room) {
-        qn_arc_value_entry *grown =
-            realloc(values->items, (values->n + h->n_shared) * sizeof *grown);
-
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u values", h->n_shared);
-        values->items = grown;
-        values->room = values->n + h->n_shared;
-    }
+    st = QN_ROOM(values->items, values->n + h->n_shared, &values->room, "values", err);
+    if (st != QN_OK)
+        return st;
     for (uint32_t e = 0; e < h->n_entries; e++) {
         const entry *at = &h->entries[e];
         const int program = (int)h->n_programs + at->prefix;
@@ -466,12 +430,8 @@ qn_status qn_arc_prefixes_run(qn_arc_session *s, const qn_arc_job *jobs, uint32_
     QN_TRY(find_entries(&h, err));
     if (!h.n_shared || (s->common.mode == QN_ARC_PREFIXES_WORTH && !is_worth(&h)))
         goto out;
-    h.jobs_of_pass = malloc(2 * ((size_t)n + 1) * sizeof *h.jobs_of_pass);
-    h.again = malloc(((size_t)n + 1) * sizeof *h.again);
-    if (!h.jobs_of_pass || !h.again) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u jobs", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(h.jobs_of_pass, 2 * ((size_t)n + 1), "jobs", err));
+    QN_TRY(QN_NEW(h.again, (size_t)n + 1, "jobs", err));
     QN_TRY(add_programs(&h, err));
     QN_TRY(run_prefixes(&h, err));
     QN_TRY(run_rests(&h, err));

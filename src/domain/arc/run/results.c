@@ -1,11 +1,10 @@
 /* results.c - what becomes of the results of a launch: they are final, or the job runs again. */
 #include "domain/arc/run/session_impl.h"
-#include "domain/arc/value/op_names.h"
-#include "engine/engine.h"
+#include "domain/arc/value/value.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The rung on which a job that ended with `code` runs again; QN_ARC_N_RUNGS: none, this is final. A
@@ -46,8 +45,8 @@ static void limit_text(const qn_arc_batch *b, int code, char *out, size_t n)
         snprintf(out, n, "ARENA limit %u MB", bytes >> 20);
     else if (code == ARC_E_ARENA)
         snprintf(out, n, "ARENA limit %u KB", bytes >> 10);
-    else if (code == ARC_E_TURNS)
-        snprintf(out, n, "TURNS limit %u", qn_arc_executor_max_loops(b->home->executor));
+    else if (code == ARC_E_LOOPS)
+        snprintf(out, n, "LOOPS limit %u", qn_arc_executor_max_loops(b->home->executor));
     else
         snprintf(out, n, "%s", qn_arc_code_name(code));
 }
@@ -81,7 +80,7 @@ static qn_status queue_again(qn_arc_batch *b, uint32_t job, const arc_result *r,
         b->again[b->n_again++] = job;
         b->s->stats.reruns++;
         return QN_OK;
-    } else if (r->code == ARC_E_TURNS) {
+    } else if (r->code == ARC_E_LOOPS) {
         b->is_long[job] = 1;
         q = &b->beside;
     } else if (to == QN_ARC_N_RUNGS) {
@@ -96,8 +95,6 @@ static qn_status queue_again(qn_arc_batch *b, uint32_t job, const arc_result *r,
     b->s->stats.reruns++;
     return QN_OK;
 }
-
-/* Counting. */
 
 static void count_runs(qn_arc_batch *b, const arc_result *results, uint32_t n, int device)
 {
@@ -121,20 +118,15 @@ static void count_runs(qn_arc_batch *b, const arc_result *results, uint32_t n, i
 qn_status qn_arc_keep_outputs(qn_arc_session *s, const qn_arc_answer *answer, size_t *at,
                               qn_err *err)
 {
-    *at = s->n_out;
-    if (s->n_out + answer->n_out > s->out_room) {
-        const size_t room = 2 * (s->n_out + answer->n_out);
-        unsigned char *grown = realloc(s->out, room);
+    qn_status st = QN_OK;
 
-        if (!grown)
-            return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu bytes", room);
-        s->out = grown;
-        s->out_room = room;
-    }
+    *at = s->n_out;
+    QN_TRY(QN_ROOM(s->out, s->n_out + answer->n_out, &s->out_room, "outputs", err));
     if (answer->n_out)
         memcpy(s->out + s->n_out, answer->out, answer->n_out);
     s->n_out += answer->n_out;
-    return QN_OK;
+out:
+    return st;
 }
 
 /* Jobs are in the order of their cost, so their outcomes are scattered: threads share the cache

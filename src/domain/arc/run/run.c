@@ -1,7 +1,8 @@
 /* run.c - a run in batches whose programs and values fit into the pool together. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -16,29 +17,42 @@ enum { LEAST_POOL = 1 << 16 };
 
 /* Making resident. */
 
-/* Tickets are of the usual pool. */
+/* Whether the batch has the content already, or gets it by its ticket, which is of the usual
+ * pool. */
+static int is_resident(qn_arc_batch *b, qn_content_hold *hold, qn_arc_residence *at)
+{
+    if (at->version == b->state.version)
+        return 1;
+    if (b->home != &b->s->usual || !qn_content_retake(b->home->pool, hold, at->ticket)) {
+        *at = (qn_arc_residence){ 0 };
+        return 0;
+    }
+    at->version = b->state.version;
+    return 1;
+}
+
+static void note_taken(const qn_arc_batch *b, qn_content_taken taken, qn_arc_residence *at)
+{
+    if (taken != QN_CONTENT_RESIDENT)
+        return;
+    at->version = b->state.version;
+    if (b->home == &b->s->usual)
+        at->ticket = qn_content_last(b->home->pool);
+}
+
 static qn_status take_program(qn_arc_batch *b, qn_content_hold *hold, int index,
                               qn_content_taken *taken, qn_err *err)
 {
-    qn_arc_session *s = b->s;
-    qn_arc_program_entry *k = &s->programs.items[index];
-    const int is_usual = b->home == &s->usual;
+    qn_arc_program_entry *k = &b->s->programs.items[index];
     qn_status st = QN_OK;
 
     *taken = QN_CONTENT_RESIDENT;
-    if (k->version == b->state.version)
+    if (k->at.version != b->state.version)
+        k->cost = qn_arc_program_cost(b->s, k);
+    if (is_resident(b, hold, &k->at))
         return QN_OK;
-    k->cost = qn_arc_program_cost(s, k);
-    if (!is_usual || !qn_content_retake(b->home->pool, hold, k->ticket)) {
-        k->version = 0;
-        k->ticket = (qn_content_ticket){ 0 };
-        QN_TRY(qn_arc_pool_program(b->home->pool, hold, k->bytes, k->n, &k->pooled, taken, err));
-        if (*taken != QN_CONTENT_RESIDENT)
-            return QN_OK;
-        if (is_usual)
-            k->ticket = qn_content_last(b->home->pool);
-    }
-    k->version = b->state.version;
+    QN_TRY(qn_arc_pool_program(b->home->pool, hold, k->bytes, k->n, &k->pooled, taken, err));
+    note_taken(b, *taken, &k->at);
 out:
     return st;
 }
@@ -47,28 +61,19 @@ static qn_status take_value(qn_arc_batch *b, qn_content_hold *hold, int index,
                             qn_content_taken *taken, qn_err *err)
 {
     qn_arc_value_entry *k;
-    const int is_usual = b->home == &b->s->usual;
     qn_status st = QN_OK;
 
     *taken = QN_CONTENT_RESIDENT;
-    if (index < 0 || (k = &b->s->values.items[index])->version == b->state.version)
+    if (index < 0 || is_resident(b, hold, &(k = &b->s->values.items[index])->at))
         return QN_OK;
-    if (!is_usual || !qn_content_retake(b->home->pool, hold, k->ticket)) {
-        k->version = 0;
-        k->ticket = (qn_content_ticket){ 0 };
-        k->pooled = k->slot;
-        QN_TRY(qn_arc_pool_value(b->home->pool, hold, &k->pooled, k->bytes, k->n, taken, err));
-        if (*taken != QN_CONTENT_RESIDENT)
-            return QN_OK;
-        if (is_usual)
-            k->ticket = qn_content_last(b->home->pool);
-    }
-    k->version = b->state.version;
+    k->pooled = k->slot;
+    QN_TRY(qn_arc_pool_value(b->home->pool, hold, &k->pooled, k->bytes, k->n, taken, err));
+    note_taken(b, *taken, &k->at);
 out:
     return st;
 }
 
-static qn_status take_job(qn_arc_batch *b, qn_content_hold *hold, const qn_arc_job *job,
+qn_status qn_arc_take_job(qn_arc_batch *b, qn_content_hold *hold, const qn_arc_job *job,
                           qn_content_taken *taken, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -96,7 +101,7 @@ static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_er
     b->state = (qn_arc_pool_state){ .pool = home->pool, .version = ++b->s->version };
     b->n_launched = 0;
     for (b->n = 0; b->n < most; b->n++) {
-        QN_TRY(take_job(b, &hold, qn_arc_job_at(b, b->n), &taken, err));
+        QN_TRY(qn_arc_take_job(b, &hold, qn_arc_job_at(b, b->n), &taken, err));
         if (taken != QN_CONTENT_RESIDENT)
             break;
     }
@@ -124,7 +129,7 @@ static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
     if (s->device != QN_CPU_SLOT)
         QN_TRY(qn_arc_note_fallback(s, job, QN_ERR_LIMIT, reason, err));
     if (!s->oversize.pool)
-        QN_TRY(qn_arc_pool_open(OVERSIZE_BYTES, NULL, &s->oversize.pool, err));
+        QN_TRY(qn_arc_pool_open(OVERSIZE_BYTES, &s->oversize.pool, err));
     if (!s->oversize.executor)
         QN_TRY(qn_arc_executor_new(s->ctx, &limits, QN_CPU_SLOT, &s->oversize.executor, err));
     s->stats.oversize++;
@@ -194,21 +199,16 @@ static qn_status check_jobs(const qn_arc_session *s, const qn_arc_job *jobs, uin
 
 static qn_status make_room(qn_arc_session *s, uint32_t n, uint32_t trace_stride, qn_err *err)
 {
+    qn_status st = QN_OK;
+
     free(s->trace);
     s->trace = NULL;
-    s->n_outcomes = n;
     s->trace_stride = trace_stride;
-    if (n > s->outcomes_room) {
-        qn_arc_outcome *grown = realloc(s->outcomes, (size_t)n * sizeof *grown);
-
-        s->outcomes = grown ? grown : s->outcomes;
-        s->outcomes_room = grown ? n : s->outcomes_room;
-    }
+    QN_TRY(QN_ROOM(s->outcomes, n, &s->outcomes_room, "results", err));
     if (trace_stride)
-        s->trace = calloc((size_t)n * trace_stride + 1, sizeof *s->trace);
-    if (n > s->outcomes_room || (trace_stride && !s->trace))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %u results", n);
-    return QN_OK;
+        QN_TRY(QN_NEW(s->trace, (size_t)n * trace_stride, "a trace", err));
+out:
+    return st;
 }
 
 /* Counts what became of the jobs, and notes what their programs took, for the order of later

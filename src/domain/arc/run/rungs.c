@@ -99,6 +99,15 @@ static uint64_t pooled(const qn_arc_session *s, int value)
     return value < 0 ? ARC_SLOT_NONE : s->values.items[value].pooled;
 }
 
+arc_instance qn_arc_instance_of(const qn_arc_session *s, const qn_arc_job *job, uint32_t number)
+{
+    return (arc_instance){ .program = s->programs.items[job->program].pooled / 16,
+                           .number = number,
+                           .args = { pooled(s, job->args[0]), pooled(s, job->args[1]),
+                                     pooled(s, job->args[2]) },
+                           .expected = pooled(s, job->expected) };
+}
+
 /* Lists the launch's jobs as the machine takes them. */
 static void list_jobs(qn_arc_batch *b)
 {
@@ -108,13 +117,7 @@ static void list_jobs(qn_arc_batch *b)
 
 #pragma omp parallel for schedule(static) if (b->n_now > QN_ARC_MANY) num_threads(s->threads)
     for (uint32_t k = 0; k < b->n_now; k++) {
-        const qn_arc_job *j = qn_arc_job_at(b, jobs[k]);
-
-        b->list[k] = (arc_instance){ .program = s->programs.items[j->program].pooled / 16,
-                                     .number = k,
-                                     .args = { pooled(s, j->args[0]), pooled(s, j->args[1]),
-                                               pooled(s, j->args[2]) },
-                                     .expected = pooled(s, j->expected) };
+        b->list[k] = qn_arc_instance_of(s, qn_arc_job_at(b, jobs[k]), k);
         b->listed[k] = b->costs[jobs[k]];
     }
     for (uint32_t k = 0; k < b->n_now; k++)
@@ -133,8 +136,8 @@ static void drop_done(qn_arc_batch *b)
     q->n += b->n_again - b->n_now;
 }
 
-/* Outputs that found no room get twice as much the next time. Those that find none even in the largest room
- * run alone. */
+/* Outputs that found no room get twice as much the next time. Those that find none even in the
+ * largest room run alone. */
 static void widen(qn_arc_batch *b)
 {
     const int none_is_done = b->n_again == b->n_now;

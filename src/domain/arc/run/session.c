@@ -1,7 +1,7 @@
 /* session.c - the programs and values of a session, and the results of its last run. */
-#include "domain/arc/compile/check.h"
+#include "domain/arc/compile/compile.h"
 #include "domain/arc/run/session_impl.h"
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "engine/engine.h"
 #include "util/list.h"
 #include "util/status.h"
@@ -55,11 +55,10 @@ static void save_costs(qn_arc_session *s)
 qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
                              qn_arc_session **out, qn_err *err)
 {
-    qn_arc_session *s = calloc(1, sizeof *s);
+    qn_arc_session *s = NULL;
     qn_status st = QN_OK;
 
-    if (!s)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
+    QN_TRY(QN_NEW(s, 1, "a session", err));
     s->ctx = ctx;
     s->limits = options->limits;
     s->common.mode = options->prefixes;
@@ -72,7 +71,7 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
     s->device = qn_device_count(ctx) > 1 ? QN_CPU_SLOT + 1 : QN_CPU_SLOT;
     QN_TRY(qn_arc_executor_new(ctx, &s->limits, s->device, &s->usual.executor, err));
     s->executors[s->device] = s->usual.executor;
-    QN_TRY(qn_arc_pool_open(pool_budget(ctx, options), NULL, &s->usual.pool, err));
+    QN_TRY(qn_arc_pool_open(pool_budget(ctx, options), &s->usual.pool, err));
     QN_TRY(qn_arc_split_new(s, &options->split, &s->split, err));
     QN_TRY(qn_arc_costs_new(&s->costs, err));
     load_costs(s);
@@ -129,17 +128,6 @@ out:
 
 /* Programs and values. */
 
-/* Room for one more element in an array. */
-static qn_status grow(void **items, size_t n, size_t *room, size_t size, qn_err *err)
-{
-    void *grown = qn_grown(*items, n, room, size);
-
-    if (!grown)
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory");
-    *items = grown;
-    return QN_OK;
-}
-
 /* Room for `n` bytes followed by the id. */
 static qn_status store(qn_arena *arena, const char *id, size_t n, unsigned char **bytes,
                        const char **copy, qn_err *err)
@@ -161,7 +149,7 @@ qn_status qn_arc_session_program(qn_arc_session *s, const char *id, const unsign
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_code_check(bytes, n, err));
-    QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
+    QN_TRY(QN_GROW(list->items, list->n, &list->room, "programs", err));
     QN_TRY(store(&list->arena, id, n, &to, &k.id, err));
     k.bytes = memcpy(to, bytes, n);
     k.key = qn_arc_costs_key(bytes, n);
@@ -169,11 +157,6 @@ qn_status qn_arc_session_program(qn_arc_session *s, const char *id, const unsign
     list->items[list->n++] = k;
 out:
     return st;
-}
-
-void qn_arc_session_place(qn_arc_session *s, int program, qn_arc_place place)
-{
-    s->programs.items[program].place = place;
 }
 
 /* Adds a value of `n` bytes, which the caller writes. */
@@ -186,7 +169,7 @@ static qn_status add_value(qn_arc_session *s, const char *id, uint64_t slot, siz
 
     if (n > UINT32_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "arc: value %s has %zu bytes", id, n);
-    QN_TRY(grow((void **)&list->items, list->n, &list->room, sizeof *list->items, err));
+    QN_TRY(QN_GROW(list->items, list->n, &list->room, "values", err));
     QN_TRY(store(&list->arena, id, n, to, &k.id, err));
     k.bytes = *to;
     *index = (int)list->n;

@@ -87,9 +87,6 @@ void qn_arc_session_free(qn_arc_session *session); /* NULL is fine */
 qn_status qn_arc_session_program(qn_arc_session *session, const char *id,
                                  const unsigned char *bytes, size_t n, int *program, qn_err *err);
 
-/* Decides for a program, overriding measurements. */
-void qn_arc_session_place(qn_arc_session *session, int program, qn_arc_place place);
-
 /* Adds a value; `id` appears in messages. */
 qn_status qn_arc_session_value(qn_arc_session *session, const char *id, const qn_arc_value *value,
                                int *index, qn_err *err);

@@ -11,7 +11,7 @@
 #ifndef QN_ARC_SESSION_IMPL_H
 #define QN_ARC_SESSION_IMPL_H
 
-#include "domain/arc/compile/prefix.h"
+#include "domain/arc/compile/compile.h"
 #include "domain/arc/run/costs.h"
 #include "domain/arc/run/executor.h"
 #include "engine/engine.h"
@@ -20,24 +20,28 @@
 /* From so many jobs on, threads of the host are worth waking up. */
 enum { QN_ARC_MANY = 1 << 14 };
 
+/* That content is in the pool: in the batch `version` it is, and later while the ticket is good. */
+typedef struct qn_arc_residence {
+    uint64_t version; /* of the pool, when it was last taken */
+    qn_content_ticket ticket;
+} qn_arc_residence;
+
 /* Programs and values that were added, with what the last batch that used them knows of them. */
 typedef struct qn_arc_value_entry {
     const char *id;
     const unsigned char *bytes;
     uint32_t n;
-    uint64_t slot;    /* its payload an offset into bytes */
-    uint64_t pooled;  /* in the batch `version`: the slot in the pool */
-    uint64_t version; /* of the pool, when it was last taken */
-    qn_content_ticket ticket;
+    uint64_t slot;   /* its payload an offset into bytes */
+    uint64_t pooled; /* while it is resident: the slot in the pool */
+    qn_arc_residence at;
 } qn_arc_value_entry;
 
 typedef struct qn_arc_program_entry {
     const char *id;
     const unsigned char *bytes;
     size_t n;
-    uint32_t pooled; /* in the batch `version`: the offset in the pool */
-    uint64_t version;
-    qn_content_ticket ticket;
+    uint32_t pooled; /* while it is resident: the offset in the pool */
+    qn_arc_residence at;
     uint64_t key;   /* in the table of costs */
     double cost;    /* of a run, by estimate */
     uint64_t steps; /* of runs that have not been added to the costs yet */
@@ -127,7 +131,7 @@ struct qn_arc_session {
     void *lists; /* memory of a batch's lists */
     size_t lists_room;
     qn_arc_outcome *outcomes;
-    uint32_t n_outcomes, outcomes_room;
+    size_t outcomes_room;
     unsigned char *out; /* outputs of all launches of the last run */
     size_t n_out, out_room;
     uint64_t *trace;
@@ -219,6 +223,10 @@ void qn_arc_prefixes_forget(qn_arc_common *common); /* the programs are gone */
 qn_status qn_arc_run_all(qn_arc_session *session, const qn_arc_job *jobs, uint32_t first,
                          uint32_t n, uint32_t want, uint32_t trace_stride, qn_err *err);
 
+/* Makes what the job needs resident at the batch's home, if there is room. */
+qn_status qn_arc_take_job(qn_arc_batch *batch, qn_content_hold *hold, const qn_arc_job *job,
+                          qn_content_taken *taken, qn_err *err);
+
 /* order.c: what a run of the program costs on a grid of a hundred cells, in scalar primitives, by
  * measurement or else by its instructions. */
 double qn_arc_program_cost(const qn_arc_session *session, const qn_arc_program_entry *program);
@@ -226,7 +234,11 @@ double qn_arc_program_cost(const qn_arc_session *session, const qn_arc_program_e
 /* The jobs of the batch in the order in which they are handed out, and the cost of each job. */
 qn_status qn_arc_order(const qn_arc_batch *batch, uint32_t *order, float *costs, qn_err *err);
 
-/* rungs.c: takes the batch down the rungs and fills the outcomes. */
+/* rungs.c: a job as the machine takes it, when all that it needs is resident. */
+arc_instance qn_arc_instance_of(const qn_arc_session *session, const qn_arc_job *job,
+                                uint32_t number);
+
+/* Takes the batch down the rungs and fills the outcomes. */
 qn_status qn_arc_run_rungs(qn_arc_batch *batch, qn_err *err);
 
 /* launch.c: runs the launch of the batch. */
@@ -275,12 +287,8 @@ qn_status qn_arc_keep_outputs(qn_arc_session *session, const qn_arc_answer *answ
 qn_status qn_arc_note_fallback(const qn_arc_session *session, const qn_arc_job *job,
                                qn_status status, const char *reason, qn_err *err);
 
-/* verify.c: keeps the engine from comparing arrays until the end. */
-void qn_arc_verify_begin(qn_arc_session *session);
-void qn_arc_verify_end(qn_arc_session *session);
-
-/* Compares results of the launch with those of the CPU. Those that differ are replaced and logged;
- * under --fallback=error they are an error. */
+/* verify.c: compares results of the launch with those of the CPU. Those that differ are replaced
+ * and logged; under --fallback=error they are an error. */
 qn_status qn_arc_verify(qn_arc_batch *batch, qn_err *err);
 
 /* deadline.c: sets the first budgets of all rungs. */

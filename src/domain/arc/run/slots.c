@@ -5,6 +5,7 @@
 #include "kernel/arc_vm.gen.h"
 #include "kernel/arc_wide.gen.h"
 #include "util/clock.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +52,6 @@ static qn_status need_buf(qn_arc_executor *x, qn_arc_slot *at, qn_buf **buf, con
     qn_buf_free(*buf);
     *buf = NULL;
     return qn_buf_new(x->ctx, name, size, buf, err);
-}
-
-static qn_status need_host(void **p, size_t *size, size_t bytes, qn_err *err)
-{
-    void *grown;
-
-    if (*size >= bytes)
-        return QN_OK;
-    if (!(grown = realloc(*p, bytes)))
-        return qn_fail(err, QN_ERR_NOMEM, "arc: out of host memory for %zu bytes", bytes);
-    *p = grown;
-    *size = bytes;
-    return QN_OK;
 }
 
 /* Outputs are a few hundred bytes each. Where they are more, runs that found no room are run
@@ -207,7 +195,7 @@ static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_l
                      .n_frames = r->frames,
                      .n_slots = r->slots,
                      .max_steps = l->max_steps ? l->max_steps : qn_arc_executor_max_steps(x),
-                     .max_turns = rung == QN_ARC_RUNG_CPU ? 0 : qn_arc_executor_max_loops(x),
+                     .max_loops = rung == QN_ARC_RUNG_CPU ? 0 : qn_arc_executor_max_loops(x),
                      .output_bytes = (uint32_t)output_bytes(l),
                      .flags = l->want,
                      .trace_stride = l->trace_stride,
@@ -228,7 +216,7 @@ static qn_status write_list(qn_arc_executor *x, qn_arc_slot *at, const qn_arc_la
 
     if (!padding && !l->first)
         return qn_buf_write(at->todo, 0, l->list, bytes, err);
-    QN_TRY(need_host((void **)&x->list, &x->list_room, bytes, err));
+    QN_TRY(QN_ROOM(x->list, n, &x->list_room, "jobs", err));
     if (padding)
         qn_arc_pad_groups(l->list, l->n, padding, x->list);
     else
@@ -286,27 +274,27 @@ static void refuse_unknown_codes(arc_result *results, uint32_t n)
 qn_status qn_arc_executor_collect(qn_arc_executor *x, int slot, const qn_arc_launch *l,
                                   qn_arc_answer *answer, qn_err *err)
 {
-    const size_t n_results = ((size_t)l->n + ARC_HEAD_RESULTS) * sizeof(arc_result);
-    const size_t n_trace = (size_t)l->n * l->trace_stride * 8;
+    const size_t n_results = (size_t)l->n + ARC_HEAD_RESULTS;
+    const size_t n_trace = (size_t)l->n * l->trace_stride;
     qn_arc_slot *at = &x->slots[slot];
     double start;
     qn_status st = QN_OK;
 
     at->is_taken = 0;
-    QN_TRY(need_host((void **)&at->host_results, &at->results_room, n_results, err));
-    QN_TRY(qn_buf_read(at->results, 0, at->host_results, n_results, err));
+    QN_TRY(QN_ROOM(at->host_results, n_results, &at->results_room, "results", err));
+    QN_TRY(qn_buf_read(at->results, 0, at->host_results, n_results * sizeof(arc_result), err));
     start = qn_now_us();
     *answer = (qn_arc_answer){ .results = at->host_results + ARC_HEAD_RESULTS };
     refuse_unknown_codes(answer->results, l->n);
     answer->n_out = (size_t)((const uint32_t *)(const void *)at->host_results)[ARC_COUNTER_OUT] * 8;
     if (answer->n_out > output_bytes(l))
         answer->n_out = output_bytes(l);
-    QN_TRY(need_host((void **)&at->host_out, &at->out_room, answer->n_out, err));
-    QN_TRY(need_host((void **)&at->host_trace, &at->trace_room, n_trace, err));
+    QN_TRY(QN_ROOM(at->host_out, answer->n_out, &at->out_room, "outputs", err));
+    QN_TRY(QN_ROOM(at->host_trace, n_trace, &at->trace_room, "a trace", err));
     if (answer->n_out)
         QN_TRY(qn_buf_read(at->out, 0, at->host_out, answer->n_out, err));
     if (n_trace)
-        QN_TRY(qn_buf_read(at->trace, 0, at->host_trace, n_trace, err));
+        QN_TRY(qn_buf_read(at->trace, 0, at->host_trace, n_trace * sizeof *at->host_trace, err));
     answer->out = at->host_out;
     answer->trace = at->host_trace;
     answer->download_us = qn_now_us() - start;

@@ -1,9 +1,9 @@
 /* split.c - a launch on several devices.
  *
  * The list is cut into pieces of about equal cost. The engine's split gives each device a block of
- * them, or the next piece whenever a device becomes free. Each device has an executor with a copy of
- * the pool. When a device fails, the others take its pieces; when none is left, the CPU takes the
- * rest and logs that. The result of an instance does not depend on the device.
+ * them, or the next piece whenever a device becomes free. Each device has an executor with a copy
+ * of the pool. When a device fails, the others take its pieces; when none is left, the CPU takes
+ * the rest and logs that. The result of an instance does not depend on the device.
  */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
@@ -63,18 +63,6 @@ out:
     return st;
 }
 
-/* All of it is done when the graph is asked for. */
-static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
-{
-    (void)user;
-    (void)device;
-    (void)slot;
-    (void)first;
-    (void)count;
-    (void)err;
-    return QN_OK;
-}
-
 static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
 {
     qn_arc_split *split = user;
@@ -119,11 +107,9 @@ qn_status qn_arc_split_new(qn_arc_session *s, const qn_split_options *options, q
 {
     qn_split_options own = *options;
     qn_arc_split *split = NULL;
-    qn_split_work work = { .chunk_items = 1,
-                           .prepare = prepare,
-                           .deliver = deliver,
-                           .graph = graph_of,
-                           .tasks = count_runs };
+    qn_split_work work = {
+        .chunk_items = 1, .deliver = deliver, .graph = graph_of, .tasks = count_runs
+    };
     qn_status st = QN_OK;
 
     *out = NULL;

@@ -1,18 +1,15 @@
 /* stats.c - statistics as JSON. */
 #include "domain/arc/run/session.h"
 
-#include "domain/arc/value/op_names.h"
-
 static json_t *fallbacks_json(const qn_arc_stats *s)
 {
     json_t *out = json_object();
 
-    for (int c = ARC_E_OVERFLOW; out && c < ARC_N_CODES; c++)
+    for (int c = ARC_E_OVERFLOW; c < ARC_N_CODES; c++)
         if (s->fallbacks[c])
-            json_object_set_new(out, qn_arc_code_name(c),
-                                json_integer((json_int_t)s->fallbacks[c]));
-    if (out && s->oversize)
-        json_object_set_new(out, "POOL", json_integer((json_int_t)s->oversize));
+            qn_json_put(&out, qn_arc_code_name(c), json_integer((json_int_t)s->fallbacks[c]));
+    if (s->oversize)
+        qn_json_put(&out, "POOL", json_integer((json_int_t)s->oversize));
     return out;
 }
 
@@ -58,11 +55,10 @@ json_t *qn_arc_stats_json(const qn_arc_stats *s)
     };
     json_t *out = json_object();
 
-    for (size_t i = 0; out && i < sizeof counts / sizeof *counts; i++)
-        json_object_set_new(out, counts[i].name, json_integer((json_int_t)counts[i].value));
-    for (size_t i = 0; out && i < sizeof times / sizeof *times; i++)
-        json_object_set_new(out, times[i].name, json_real(times[i].value));
-    if (out)
-        json_object_set_new(out, "fallbacks", fallbacks_json(s));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        qn_json_put(&out, counts[i].name, json_integer((json_int_t)counts[i].value));
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        qn_json_put(&out, times[i].name, json_real(times[i].value));
+    qn_json_put(&out, "fallbacks", fallbacks_json(s));
     return out;
 }

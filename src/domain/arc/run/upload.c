@@ -1,4 +1,5 @@
-/* upload.c - the pool of an executor: new pieces go up together, and a kernel puts them in place. */
+/* upload.c - the pool of an executor: new pieces go up together, and a kernel puts them in
+ * place. */
 #include "domain/arc/run/executor_impl.h"
 #include "kernel/arc_load.gen.h"
 

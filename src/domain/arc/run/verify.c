@@ -5,24 +5,13 @@
  * results of runs are compared here, as many as --verify-sample says.
  */
 #include "domain/arc/run/session_impl.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/encode.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-void qn_arc_verify_begin(qn_arc_session *s)
-{
-    s->verify_pct = qn_ctx_set_verify(s->ctx, 0);
-}
-
-void qn_arc_verify_end(qn_arc_session *s)
-{
-    qn_ctx_set_verify(s->ctx, s->verify_pct);
-}
 
 /* Samples are spread evenly over all runs, as the engine does for stages. */
 static int is_sampled(qn_arc_session *s)
@@ -129,16 +118,14 @@ static qn_status note_mismatch(const qn_arc_batch *b, uint32_t n, uint32_t n_wro
 qn_status qn_arc_verify(qn_arc_batch *b, qn_err *err)
 {
     qn_metrics *metrics = qn_ctx_metrics(b->s->ctx);
-    uint32_t *places = malloc(((size_t)b->n_now + 1) * sizeof *places);
-    arc_instance *list = malloc(((size_t)b->n_now + 1) * sizeof *list);
+    uint32_t *places = NULL;
+    arc_instance *list = NULL;
     qn_arc_answer answer = { 0 };
     uint32_t n = 0, n_wrong = 0, first_wrong = 0;
     qn_status st = QN_OK;
 
-    if (!places || !list) {
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a check of %u runs", b->n_now);
-        goto out;
-    }
+    QN_TRY(QN_NEW(places, (size_t)b->n_now + 1, "a check of runs", err));
+    QN_TRY(QN_NEW(list, (size_t)b->n_now + 1, "a check of runs", err));
     n = sample(b, places);
     if (n == 0)
         goto out;

@@ -1,5 +1,5 @@
 /* canvas.c - rectangles, arrows and grids as pixels. */
-#include "domain/arc/show/canvas.h"
+#include "domain/arc/show/figure.h"
 #include "util/status.h"
 
 #include <stdlib.h>

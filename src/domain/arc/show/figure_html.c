@@ -3,7 +3,6 @@
  * All cells of a colour are one path, a run of equal cells in a row one piece of it: a page of a
  * thousand results stays small enough for a browser.
  */
-#include "domain/arc/show/canvas.h"
 #include "domain/arc/show/figure.h"
 #include "util/page/figures.h"
 #include "util/page/svg.h"
@@ -125,7 +124,7 @@ static json_t *grid_to_json(const qn_arc_grid *grid)
 
         for (int j = 0; j < grid->cols; j++)
             digits[j] = (char)('0' + grid->cells[i * grid->cols + j]);
-        json_array_append_new(rows, json_stringn(digits, (size_t)grid->cols));
+        qn_json_push(&rows, json_stringn(digits, (size_t)grid->cols));
     }
     return rows;
 }

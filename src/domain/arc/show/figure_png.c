@@ -1,5 +1,4 @@
 /* figure_png.c - rows of grids as one picture. */
-#include "domain/arc/show/canvas.h"
 #include "domain/arc/show/figure.h"
 #include "util/png.h"
 #include "util/status.h"

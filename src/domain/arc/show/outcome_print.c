@@ -3,12 +3,11 @@
  * A batch has hundreds of thousands of them, so that members are appended as text; only what is
  * neither a number nor a plain word nor a grid goes through a JSON value.
  */
-#include "domain/arc/show/outcome.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/show/show.h"
+#include "domain/arc/value/value.h"
 #include "util/status.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Appends a value and drops it. */
 static void add_json(qn_str *out, json_t *value)

@@ -1,7 +1,8 @@
 /* outcome_read.c - lines of results back into records. */
-#include "domain/arc/show/outcome.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/show/show.h"
+#include "domain/arc/value/value.h"
 #include "util/file.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -104,29 +105,10 @@ out:
     return st;
 }
 
-/* Room for one line more in both lists. */
-static qn_status grow(reader *r, size_t *room)
-{
-    const size_t more = *room ? *room * 2 : 64;
-    qn_arc_outcome *items;
-    void **lines;
-
-    if (r->out->n < *room)
-        return QN_OK;
-    if ((items = realloc(r->out->items, more * sizeof *items)))
-        r->out->items = items;
-    if ((lines = realloc(r->out->lines, more * sizeof *lines)))
-        r->out->lines = lines;
-    if (!items || !lines)
-        return qn_fail(r->err, QN_ERR_NOMEM, "%s: no memory for %zu lines", r->path, more);
-    *room = more;
-    return QN_OK;
-}
-
 static qn_status read_text(reader *r, const char *text, size_t bytes)
 {
     qn_status st = QN_OK;
-    size_t room = 0;
+    size_t room = 0, line_room = 0;
 
     for (size_t at = 0, n; at < bytes; at += n + 1) {
         const char *const end = memchr(text + at, '\n', bytes - at);
@@ -137,9 +119,11 @@ static qn_status read_text(reader *r, const char *text, size_t bytes)
         r->line_i++;
         if (n == 0)
             continue;
-        QN_TRY(grow(r, &room));
+        QN_TRY(QN_GROW(r->out->items, r->out->n, &room, "results", r->err));
+        QN_TRY(QN_GROW(r->out->lines, r->out->n_lines, &line_room, "results", r->err));
         if (!(line = json_loadb(text + at, n, JSON_REJECT_DUPLICATES, &why)))
-            return qn_fail(r->err, QN_ERR_INPUT, "%s:%zu: %s", r->path, r->line_i, why.text);
+            return qn_fail(r->err, qn_json_status(&why), "%s:%zu: %s", r->path, r->line_i,
+                           why.text);
         r->out->lines[r->out->n_lines++] = line;
         r->out->items[r->out->n] = (qn_arc_outcome){ .equal = -1 };
         QN_TRY(read_line(r, line, &r->out->items[r->out->n++]));
@@ -157,7 +141,7 @@ qn_status qn_arc_outcomes_read(const char *path, const qn_arc_tasks *tasks, qn_a
     char *text = NULL;
     size_t bytes = 0;
 
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
+    QN_TRY(qn_file_read_most(path, QN_MOST_REPORT, &text, &bytes, err));
     QN_TRY(qn_arc_heap_new(&made.heap, err));
     QN_TRY(read_text(&r, text, bytes));
     *out = made;

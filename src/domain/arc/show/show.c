@@ -1,7 +1,8 @@
 /* show.c - rows of figures from tasks and from results. */
 #include "domain/arc/show/show.h"
 #include "domain/arc/show/figure.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
+#include "util/folder.h"
 #include "util/status.h"
 
 #include <stdio.h>
@@ -45,6 +46,26 @@ static void free_rows(rows *made)
     free(made->parts);
 }
 
+int qn_arc_grids_differ(const qn_arc_grid *a, const qn_arc_grid *b)
+{
+    int n = 0;
+
+    if (!a->cells || !b->cells || a->rows != b->rows || a->cols != b->cols)
+        return -1;
+    for (int k = 0; k < a->rows * a->cols; k++)
+        n += a->cells[k] != b->cells[k];
+    return n;
+}
+
+qn_status qn_arc_figure_write(const qn_arc_figure *figure, const char *path, qn_err *err)
+{
+    if (qn_has_ending(path, ".png"))
+        return qn_arc_figure_write_png(figure, path, err);
+    if (qn_has_ending(path, ".html"))
+        return qn_arc_figure_write_html(figure, path, err);
+    return qn_fail(err, QN_ERR_USAGE, "%s: grids are drawn to a .png or .html file", path);
+}
+
 /* Tasks. */
 
 static void fill_task_row(const qn_arc_task *task, int pair, qn_arc_figure_row *row, char *label,
@@ -59,7 +80,7 @@ static void fill_task_row(const qn_arc_task *task, int pair, qn_arc_figure_row *
     row->starts_part = is_test && pair == task->n_train && task->n_train > 0;
 }
 
-qn_status qn_arc_show_tasks(const qn_arc_tasks *tasks, const char *path, qn_err *err)
+static qn_status show_tasks(const qn_arc_tasks *tasks, const char *path, qn_err *err)
 {
     rows made = { 0 };
     qn_status st = QN_OK;
@@ -127,7 +148,7 @@ static qn_status fill_outcome_row(const qn_arc_outcome *o, qn_arc_figure_row *ro
     return QN_OK;
 }
 
-qn_status qn_arc_show_outcomes(const qn_arc_outcomes *outcomes, const char *path, qn_err *err)
+static qn_status show_outcomes(const qn_arc_outcomes *outcomes, const char *path, qn_err *err)
 {
     rows made = { 0 };
     qn_status st = QN_OK;
@@ -153,12 +174,9 @@ out:
     return st;
 }
 
-/* Either. */
-
 qn_status qn_arc_show(const char *from, const char *tasks_path, const char *path, qn_err *err)
 {
-    const size_t n = strlen(from);
-    const int is_results = n > 6 && strcmp(from + n - 6, ".jsonl") == 0;
+    const int is_results = qn_has_ending(from, ".jsonl");
     qn_arc_tasks tasks = { 0 };
     qn_arc_outcomes outcomes = { 0 };
     qn_status st = QN_OK;
@@ -169,9 +187,9 @@ qn_status qn_arc_show(const char *from, const char *tasks_path, const char *path
         QN_TRY(qn_arc_tasks_read(tasks_path, &tasks, err));
     if (is_results) {
         QN_TRY(qn_arc_outcomes_read(from, tasks_path ? &tasks : NULL, &outcomes, err));
-        QN_TRY(qn_arc_show_outcomes(&outcomes, path, err));
+        QN_TRY(show_outcomes(&outcomes, path, err));
     } else {
-        QN_TRY(qn_arc_show_tasks(&tasks, path, err));
+        QN_TRY(show_tasks(&tasks, path, err));
     }
 out:
     qn_arc_outcomes_free(&outcomes);

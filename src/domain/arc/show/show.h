@@ -2,13 +2,51 @@
 #ifndef QN_ARC_SHOW_H
 #define QN_ARC_SHOW_H
 
-#include "domain/arc/show/outcome.h"
+#include "domain/arc/task/task.h"
+#include "util/str.h"
 
-/* Draws all pairs of the tasks to `path`, a .png or .html file. */
-qn_status qn_arc_show_tasks(const qn_arc_tasks *tasks, const char *path, qn_err *err);
+/* What runs gave, one JSON object a line:
+ *
+ *   {"program": "67a3c6ac", "task": "67a3c6ac", "part": "train", "pair": 0, "status": "ok",
+ *    "steps": 1, "equal": true, "output": {"g": ["770", "006"]}}
+ *
+ * A run that failed has an "error", the sentence, instead of an output. "input" and "expected" may
+ * be there too; a reader that has the tasks does not need them. A batt program has "records"
+ * instead of an output (domain/arc/batch/batch.h).
+ */
 
-/* Draws results: input, output and what was expected, with what differs marked. */
-qn_status qn_arc_show_outcomes(const qn_arc_outcomes *outcomes, const char *path, qn_err *err);
+typedef struct qn_arc_outcome {
+    const char *program, *task;
+    const char *part;   /* "train" or "test" */
+    int pair;           /* in its part, from 0 */
+    const char *status; /* "ok", "error", "limit" */
+    const char *error;  /* NULL: none */
+    int64_t steps;
+    int equal;                  /* 1, 0; -1: nothing was expected */
+    int has_differing;          /* the output has the shape that was expected */
+    int differing;              /* then: cells in which it is another; not read back */
+    const qn_arc_value *output; /* NULL: none */
+    qn_arc_grid output_grid;    /* instead of it: a grid of digits; not read back */
+    json_t *records;            /* of a batt program, borrowed; not read back */
+    qn_arc_grid input, expected;
+} qn_arc_outcome;
+
+/* Appends the line. */
+qn_status qn_arc_outcome_print(const qn_arc_outcome *outcome, qn_str *out, qn_err *err);
+
+typedef struct qn_arc_outcomes {
+    qn_arc_outcome *items;
+    size_t n;
+    qn_arc_heap *heap;
+    void **lines; /* the JSON that texts belong to */
+    size_t n_lines;
+} qn_arc_outcomes;
+
+/* Errors name the file and the line. Grids that the file lacks are copied from `tasks`, which may
+ * be NULL. */
+qn_status qn_arc_outcomes_read(const char *path, const qn_arc_tasks *tasks, qn_arc_outcomes *out,
+                               qn_err *err);
+void qn_arc_outcomes_free(qn_arc_outcomes *outcomes);
 
 /* Either: `from` is a .jsonl file of results, or a file or folder of tasks. `tasks_path`, for
  * results without their grids, may be NULL. */

@@ -124,15 +124,11 @@ qn_status qn_arc_task_copy(const qn_arc_task *task, qn_arc_task *out, qn_err *er
                        MOST_PAIRS);
     copy.pairs = pairs = calloc((size_t)n + 1, sizeof *pairs);
     copy.id = strdup(task->id);
-    if (!pairs || !copy.id) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
-        goto out;
-    }
+    if (!pairs || !copy.id)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for task %s", task->id);
     for (int i = 0; i < n; i++) {
-        if (!task->pairs[i].input.cells || (i < task->n_train && !task->pairs[i].output.cells)) {
-            st = qn_fail(err, QN_ERR_INPUT, "task %s, pair %d lacks a grid", task->id, i);
-            goto out;
-        }
+        if (!task->pairs[i].input.cells || (i < task->n_train && !task->pairs[i].output.cells))
+            QN_FAIL(err, QN_ERR_INPUT, "task %s, pair %d lacks a grid", task->id, i);
         QN_TRY(copy_grid(&task->pairs[i].input, task->id, i, &pairs[i].input, err));
         QN_TRY(copy_grid(&task->pairs[i].output, task->id, i, &pairs[i].output, err));
     }
@@ -193,10 +189,8 @@ qn_status qn_arc_task_from_json(const json_t *json, const char *id, const char *
     QN_TRY(count_part(json, "train", where, &task.n_train, err));
     QN_TRY(count_part(json, "test", where, &task.n_test, err));
     task.pairs = pairs = calloc((size_t)(task.n_train + task.n_test + 1), sizeof *pairs);
-    if (!pairs || !(task.id = strdup(id))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the task", where);
-        goto out;
-    }
+    if (!pairs || !(task.id = strdup(id)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for the task", where);
     QN_TRY(read_part(json, "train", where, pairs, err));
     QN_TRY(read_part(json, "test", where, pairs + task.n_train, err));
     *out = task;
@@ -239,33 +233,21 @@ out:
     return st;
 }
 
-static int is_row(const qn_arc_value *row, int cols)
+static int is_digit(const qn_arc_value *v)
 {
-    if (row->kind != QN_ARC_TUPLE || row->n != cols)
-        return 0;
-    for (int j = 0; j < cols; j++) {
-        const qn_arc_value *const cell = &row->items[j];
-
-        if ((cell->kind != QN_ARC_INT && cell->kind != QN_ARC_BOOL) || cell->number < 0 ||
-            cell->number > 9)
-            return 0;
-    }
-    return 1;
+    return (v->kind == QN_ARC_INT || v->kind == QN_ARC_BOOL) && v->number >= 0 && v->number <= 9;
 }
 
 int qn_arc_grid_of_value(const qn_arc_value *value, int most_side, qn_arc_grid *out)
 {
-    const int is_tuple = value->kind == QN_ARC_TUPLE && value->n >= 1;
-    const int cols = is_tuple ? value->items[0].n : 0;
     unsigned char *cells;
+    int cols;
 
-    if (cols < 1 || cols > most_side || value->n > most_side)
+    if (!qn_arc_is_grid(value, is_digit))
         return 0;
-    for (int i = 0; i < value->n; i++) {
-        if (!is_row(&value->items[i], cols))
-            return 0;
-    }
-    if (!(cells = malloc((size_t)value->n * (size_t)cols)))
+    cols = value->items[0].n;
+    if (cols > most_side || value->n > most_side ||
+        !(cells = malloc((size_t)value->n * (size_t)cols)))
         return 0;
     for (int k = 0; k < value->n * cols; k++)
         cells[k] = (unsigned char)value->items[k / cols].items[k % cols].number;

@@ -3,12 +3,11 @@
  * Checks every offset and length, since a device wrote them. Values may share content, so a small
  * buffer can describe a huge tree: the tree is limited, and moving marks what it moved.
  */
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_value.h"
 #include "kernel/types.h"
 #include "util/status.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DEPTH = 256, MOST_VALUES = 1 << 24 };

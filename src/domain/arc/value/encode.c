@@ -3,12 +3,11 @@
  * A container's own content comes first, then that of its items, so equal values laid out from
  * the same place give the same bytes.
  */
-#include "domain/arc/value/encode.h"
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/op_names.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "kernel/arc/arc_value.h"
 #include "kernel/types.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <limits.h>
@@ -32,59 +31,29 @@ static int fits(const qn_arc_value *v, int64_t least, int64_t most)
            v->number <= most;
 }
 
-static int is_pair(const qn_arc_value *v)
+static int is_short(const qn_arc_value *v)
 {
-    return v->kind == QN_ARC_TUPLE && v->n == 2 && fits(&v->items[0], INT16_MIN, INT16_MAX) &&
-           fits(&v->items[1], INT16_MIN, INT16_MAX);
+    return fits(v, INT16_MIN, INT16_MAX);
 }
 
-static int is_cell(const qn_arc_value *v)
+static int is_byte(const qn_arc_value *v)
 {
-    return v->kind == QN_ARC_TUPLE && v->n == 2 && fits(&v->items[0], INT16_MIN, INT16_MAX) &&
-           is_pair(&v->items[1]);
+    return fits(v, INT8_MIN, INT8_MAX);
 }
 
-/* Also true for a pair of such numbers: it may be a row of a grid. */
-static int is_row(const qn_arc_value *v)
+static int is_coordinate(const qn_arc_value *v)
 {
-    if (v->kind != QN_ARC_TUPLE || v->n < 1)
-        return 0;
-    for (int i = 0; i < v->n; i++) {
-        if (!fits(&v->items[i], INT8_MIN, INT8_MAX))
-            return 0;
-    }
-    return 1;
-}
-
-static int is_grid(const qn_arc_value *v)
-{
-    if (v->n < 1 || v->n > UINT16_MAX || v->items[0].n > UINT16_MAX)
-        return 0;
-    for (int i = 0; i < v->n; i++) {
-        if (!is_row(&v->items[i]) || v->items[i].n != v->items[0].n)
-            return 0;
-    }
-    return 1;
+    return fits(v, -ARC_COORD, ARC_COORD - 1);
 }
 
 static int is_place(const qn_arc_value *v)
 {
-    return is_pair(v) && fits(&v->items[0], -ARC_COORD, ARC_COORD - 1) &&
-           fits(&v->items[1], -ARC_COORD, ARC_COORD - 1);
+    return qn_arc_is_pair(v, is_coordinate);
 }
 
 static int is_object_cell(const qn_arc_value *v)
 {
-    return is_cell(v) && fits(&v->items[0], INT8_MIN, INT8_MAX) && is_place(&v->items[1]);
-}
-
-static int is_set_of(const qn_arc_value *set, int (*is_item)(const qn_arc_value *))
-{
-    for (int i = 0; i < set->n; i++) {
-        if (!is_item(&set->items[i]))
-            return 0;
-    }
-    return 1;
+    return v->kind == QN_ARC_TUPLE && v->n == 2 && is_byte(&v->items[0]) && is_place(&v->items[1]);
 }
 
 /* Bytes. */
@@ -94,25 +63,17 @@ static qn_status take(qn_arc_blob *blob, size_t bytes, size_t *at, qn_err *err)
 {
     const size_t from = (blob->n + 7) & ~(size_t)7;
     const size_t limit = ARC_POOLED - (blob->base & ~ARC_POOLED);
+    qn_status st = QN_OK;
 
     if (from > limit || bytes > limit - from)
         return qn_fail(err, QN_ERR_LIMIT, "a value of %zu bytes after %zu others exceeds %zu",
                        bytes, blob->n, limit);
-    if (from + bytes > blob->room) {
-        size_t room = blob->room ? blob->room : 256;
-        unsigned char *more;
-
-        while (room < from + bytes)
-            room *= 2;
-        if (!(more = realloc(blob->bytes, room)))
-            return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu bytes of values", room);
-        blob->bytes = more;
-        blob->room = room;
-    }
+    QN_TRY(QN_ROOM(blob->bytes, from + bytes, &blob->room, "values", err));
     memset(blob->bytes + blob->n, 0, from + bytes - blob->n);
     blob->n = from + bytes;
     *at = from;
-    return QN_OK;
+out:
+    return st;
 }
 
 static uint32_t payload_of(const qn_arc_blob *blob, size_t at)
@@ -243,19 +204,19 @@ static qn_status encode_tuple(const qn_arc_value *v, qn_arc_blob *blob, int dept
         *slot = ARC_SLOT_EMPTY_TUPLE;
         return QN_OK;
     }
-    if (is_pair(v)) {
+    if (qn_arc_is_pair(v, is_short)) {
         *slot = ARC_SLOT_PAIR(v->items[0].number, v->items[1].number);
         return QN_OK;
     }
-    if (is_cell(v)) {
+    if (qn_arc_is_cell(v, is_short)) {
         const qn_arc_value *const place = v->items[1].items;
 
         *slot = ARC_SLOT_CELL(v->items[0].number, place[0].number, place[1].number);
         return QN_OK;
     }
-    if (is_row(v))
+    if (qn_arc_is_row(v, is_byte)) /* a pair may be a row of a grid, too */
         return encode_row(v, blob, slot, err);
-    if (is_grid(v))
+    if (v->n <= UINT16_MAX && v->items[0].n <= UINT16_MAX && qn_arc_is_grid(v, is_byte))
         return encode_grid(v, blob, slot, err);
     return encode_slots(v, ARC_TUPLE, blob, depth, slot, err);
 }
@@ -267,9 +228,9 @@ static qn_status encode_set(const qn_arc_value *v, qn_arc_blob *blob, int depth,
         *slot = ARC_SLOT_EMPTY_SET;
         return QN_OK;
     }
-    if (is_set_of(v, is_place))
+    if (qn_arc_all_are(v, is_place))
         return encode_keys(v, ARC_IDX, blob, slot, err);
-    if (is_set_of(v, is_object_cell))
+    if (qn_arc_all_are(v, is_object_cell))
         return encode_keys(v, ARC_OBJ, blob, slot, err);
     return encode_slots(v, ARC_SET, blob, depth, slot, err);
 }

@@ -3,9 +3,7 @@
  * The path grows on the way down and is cut on the way back, so that it costs nothing until a
  * fault is reported.
  */
-#include "domain/arc/value/known.h"
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
 #include "kernel/arc/arc_value.h"
 
@@ -187,19 +185,12 @@ static qn_status read_set(reader *r, const char *key, const json_t *list, qn_arc
 
 /* Functions. */
 
-static int form_of(int op)
+/* The form of the closures that a primitive of that name makes, or -1. */
+static int form_of(const char *name)
 {
-    static const int ops[] = {
-        [ARC_FORM_COMPOSE] = ARC_OP_compose, [ARC_FORM_CHAIN] = ARC_OP_chain,
-        [ARC_FORM_MATCHER] = ARC_OP_matcher, [ARC_FORM_RBIND] = ARC_OP_rbind,
-        [ARC_FORM_LBIND] = ARC_OP_lbind,     [ARC_FORM_POWER] = ARC_OP_power,
-        [ARC_FORM_FORK] = ARC_OP_fork,
-    };
-
-    for (int form = 0; form < (int)(sizeof ops / sizeof *ops); form++) {
-        if (ops[form] == op)
+    for (int form = 0; form < ARC_FORM_CONST; form++)
+        if (strcmp(qn_arc_form_name(form), name) == 0)
             return form;
-    }
     return -1;
 }
 
@@ -236,7 +227,7 @@ static qn_status read_closure(reader *r, const json_t *list, qn_arc_value *out)
 {
     const char *const name = json_string_value(json_array_get(list, 0));
     const int op = name ? qn_arc_op_named(name, strlen(name)) : -1;
-    const int form = form_of(op);
+    const int form = op < 0 ? -1 : form_of(name);
     const int n = (int)json_array_size(list) - 1;
     qn_arc_value *captured = NULL;
     qn_status st;

@@ -3,7 +3,7 @@
  * Values may share content, also by pointing into the middle of each other's slots; a bit for
  * every slot in the bytes remembers what was moved already.
  */
-#include "domain/arc/value/encode.h"
+#include "domain/arc/value/value.h"
 #include "kernel/arc/arc_value.h"
 #include "kernel/types.h"
 #include "util/status.h"
@@ -21,8 +21,7 @@ typedef struct mover {
     qn_err *err;
 } mover;
 
-/* Whether the payload is an offset. */
-static int has_content(uint64_t slot)
+int qn_arc_has_content(uint64_t slot)
 {
     switch (ARC_TAG(slot)) {
     case ARC_GRID:
@@ -40,7 +39,7 @@ static int has_content(uint64_t slot)
     }
 }
 
-static int has_slots(uint64_t slot)
+int qn_arc_has_slots(uint64_t slot)
 {
     return ARC_TAG(slot) == ARC_TUPLE || ARC_TAG(slot) == ARC_SET || ARC_TAG(slot) == ARC_CLOS;
 }
@@ -91,7 +90,7 @@ static qn_status move_slots(mover *m, size_t at, size_t n, int depth)
             continue;
         m->moved[i / 8] |= (unsigned char)(1u << (i % 8));
         memcpy(&slot, m->bytes + i * sizeof slot, sizeof slot);
-        if (!has_content(slot))
+        if (!qn_arc_has_content(slot))
             continue;
         QN_TRY(move_content(m, slot, depth));
         slot = shifted(slot, m->by);
@@ -107,9 +106,9 @@ qn_status qn_arc_move(uint64_t *slot, unsigned char *bytes, size_t n, uint32_t b
     mover m = { .bytes = bytes, .n = n, .base = base, .by = by, .err = err };
     qn_status st = QN_OK;
 
-    if (!has_content(*slot))
+    if (!qn_arc_has_content(*slot))
         return QN_OK;
-    if (has_slots(*slot) && !(m.moved = calloc(n / 64 + 1, 1)))
+    if (qn_arc_has_slots(*slot) && !(m.moved = calloc(n / 64 + 1, 1)))
         return qn_fail(err, QN_ERR_NOMEM, "no memory to move %zu bytes of values", n);
     QN_TRY(move_content(&m, *slot, 0));
     *slot = shifted(*slot, by);

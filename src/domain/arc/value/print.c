@@ -1,6 +1,5 @@
 /* print.c - values as the language writes them. */
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 
 /* By hand: an output has hundreds of numbers. */
 void qn_arc_print_number(qn_str *out, int64_t number)

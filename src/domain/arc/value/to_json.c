@@ -1,50 +1,26 @@
 /* to_json.c - values as JSON, with the short forms for grids, places and cells. */
-#include "domain/arc/value/op_names.h"
-#include "domain/arc/value/text.h"
+#include "domain/arc/value/value.h"
 
 #include <stdlib.h>
 
+static int is_whole(const qn_arc_value *v)
+{
+    return v->kind == QN_ARC_INT;
+}
+
+static int is_digit(const qn_arc_value *v)
+{
+    return v->kind == QN_ARC_INT && v->number >= 0 && v->number <= 9;
+}
+
 static int is_pair(const qn_arc_value *v)
 {
-    return v->kind == QN_ARC_TUPLE && v->n == 2 && v->items[0].kind == QN_ARC_INT &&
-           v->items[1].kind == QN_ARC_INT;
+    return qn_arc_is_pair(v, is_whole);
 }
 
 static int is_cell(const qn_arc_value *v)
 {
-    return v->kind == QN_ARC_TUPLE && v->n == 2 && v->items[0].kind == QN_ARC_INT &&
-           is_pair(&v->items[1]);
-}
-
-static int is_row_of_digits(const qn_arc_value *v)
-{
-    if (v->kind != QN_ARC_TUPLE || v->n < 1)
-        return 0;
-    for (int i = 0; i < v->n; i++) {
-        if (v->items[i].kind != QN_ARC_INT || v->items[i].number < 0 || v->items[i].number > 9)
-            return 0;
-    }
-    return 1;
-}
-
-static int is_grid_of_digits(const qn_arc_value *v)
-{
-    if (v->n < 1)
-        return 0;
-    for (int i = 0; i < v->n; i++) {
-        if (!is_row_of_digits(&v->items[i]) || v->items[i].n != v->items[0].n)
-            return 0;
-    }
-    return 1;
-}
-
-static int all_items(const qn_arc_value *v, int (*is_item)(const qn_arc_value *))
-{
-    for (int i = 0; i < v->n; i++) {
-        if (!is_item(&v->items[i]))
-            return 0;
-    }
-    return 1;
+    return qn_arc_is_cell(v, is_whole);
 }
 
 /* One item of each short form. */
@@ -79,58 +55,41 @@ static json_t *cell_list(const qn_arc_value *cell)
 
 /* Containers. */
 
-/* Adds every item, in the given form, to `list`; drops the list when that fails. */
+/* Adds every item, in the given form, to `list`. */
 static json_t *with_items(json_t *list, const qn_arc_value *v,
                           json_t *(*form)(const qn_arc_value *))
 {
-    for (int i = 0; i < v->n && list; i++) {
-        if (json_array_append_new(list, form(&v->items[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
-    }
+    for (int i = 0; i < v->n && list; i++)
+        qn_json_push(&list, form(&v->items[i]));
     return list;
 }
 
+/* {key: content}, whose content is taken over; NULL where that is NULL. */
 static json_t *under(const char *key, json_t *content)
 {
-    json_t *const made = content ? json_object() : NULL;
-
-    if (!made) {
-        json_decref(content);
-        return NULL;
-    }
-    if (json_object_set_new(made, key, content) != 0) {
-        json_decref(made);
-        return NULL;
-    }
-    return made;
+    return json_pack("{s:o}", key, content);
 }
 
 static json_t *tuple_json(const qn_arc_value *v)
 {
-    if (is_grid_of_digits(v))
+    if (qn_arc_is_grid(v, is_digit))
         return under("g", with_items(json_array(), v, row_text));
     return under("t", with_items(json_array(), v, qn_arc_to_json));
 }
 
 static json_t *set_json(const qn_arc_value *v)
 {
-    if (v->n > 0 && all_items(v, is_pair))
+    if (v->n > 0 && qn_arc_all_are(v, is_pair))
         return under("x", with_items(json_array(), v, place_list));
-    if (v->n > 0 && all_items(v, is_cell))
+    if (v->n > 0 && qn_arc_all_are(v, is_cell))
         return under("o", with_items(json_array(), v, cell_list));
     return under("s", with_items(json_array(), v, qn_arc_to_json));
 }
 
 static json_t *closure_json(const qn_arc_value *v)
 {
-    json_t *const list = json_array();
+    json_t *const list = json_pack("[s]", qn_arc_form_name((int)v->number));
 
-    if (json_array_append_new(list, json_string(qn_arc_form_name((int)v->number))) != 0) {
-        json_decref(list);
-        return NULL;
-    }
     return under("f", with_items(list, v, qn_arc_to_json));
 }
 

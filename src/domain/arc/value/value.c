@@ -184,7 +184,39 @@ qn_arc_value qn_arc_set_of(qn_arc_value *items, int n)
     return (qn_arc_value){ .kind = QN_ARC_SET, .n = n_different, .items = items };
 }
 
-/* Grids. */
+/* Shapes. */
+
+int qn_arc_all_are(const qn_arc_value *v, qn_arc_is *is_item)
+{
+    for (int i = 0; i < v->n; i++)
+        if (!is_item(&v->items[i]))
+            return 0;
+    return 1;
+}
+
+int qn_arc_is_row(const qn_arc_value *v, qn_arc_is *is_number)
+{
+    return v->kind == QN_ARC_TUPLE && v->n > 0 && qn_arc_all_are(v, is_number);
+}
+
+int qn_arc_is_pair(const qn_arc_value *v, qn_arc_is *is_number)
+{
+    return v->n == 2 && qn_arc_is_row(v, is_number);
+}
+
+int qn_arc_is_cell(const qn_arc_value *v, qn_arc_is *is_number)
+{
+    return v->kind == QN_ARC_TUPLE && v->n == 2 && is_number(&v->items[0]) &&
+           qn_arc_is_pair(&v->items[1], is_number);
+}
+
+int qn_arc_is_grid(const qn_arc_value *v, qn_arc_is *is_number)
+{
+    for (int i = 0; i < v->n; i++)
+        if (!qn_arc_is_row(&v->items[i], is_number) || v->items[i].n != v->items[0].n)
+            return 0;
+    return v->kind == QN_ARC_TUPLE && v->n > 0;
+}
 
 qn_status qn_arc_grid_of(qn_arc_heap *heap, const unsigned char *cells, int rows, int cols,
                          qn_arc_value *out, qn_err *err)

@@ -6,7 +6,12 @@
 #ifndef QN_ARC_VALUE_H
 #define QN_ARC_VALUE_H
 
+#include "util/json.h"
+#include "util/str.h"
+
 #include <quern/quern.h>
+
+#include <stddef.h>
 
 typedef enum qn_arc_kind {
     QN_ARC_NONE,
@@ -51,5 +56,108 @@ qn_status qn_arc_grid_of(qn_arc_heap *heap, const unsigned char *cells, int rows
 
 /* The canonical order: negative, 0 or positive. Equal values give 0. */
 int qn_arc_compare(const qn_arc_value *a, const qn_arc_value *b);
+
+/* Shapes of values, whose numbers are those that `is_number` takes; BOOL may be one too. A pair is
+ * a tuple of two, a cell a number and a pair, a row one number or more, a grid rows of one
+ * length. */
+typedef int qn_arc_is(const qn_arc_value *value);
+
+int qn_arc_is_pair(const qn_arc_value *value, qn_arc_is *is_number);
+int qn_arc_is_cell(const qn_arc_value *value, qn_arc_is *is_number);
+int qn_arc_is_row(const qn_arc_value *value, qn_arc_is *is_number);
+int qn_arc_is_grid(const qn_arc_value *value, qn_arc_is *is_number);
+int qn_arc_all_are(const qn_arc_value *value, qn_arc_is *is_item); /* the items */
+
+/* The words every program knows: constants, primitives and their typed variants. */
+
+/* One row of kernel/arc/arc_ops.h. */
+typedef struct qn_arc_op {
+    const char *name;
+    size_t len; /* of the name */
+    int number;
+    int arity;
+    char class_; /* S L Q H K */
+    int guard;   /* ARC_GUARD_*: what a guarded step gives when the primitive fails */
+    int priority;
+} qn_arc_op;
+
+/* The primitives by number, 0 .. ARC_N_OPS - 1. */
+const qn_arc_op *qn_arc_op_at(int number);
+
+/* Also of numbers that are no primitives: these have none. */
+int qn_arc_op_has_class(int number, char class_);
+
+/* The opcode that `name` stands for (a primitive, or a variant such as size_t), or -1. Primitives
+ * that only the compiler makes have names for people, which are not found. */
+int qn_arc_op_named(const char *name, size_t len);
+
+/* The constant of that name, or NULL. */
+const qn_arc_value *qn_arc_constant_named(const char *name, size_t len);
+
+/* All of them, ended by NULL. */
+extern const char *const qn_arc_known_names[];
+
+/* Numbers in values as names: primitives, forms of closures, error codes. */
+
+/* The name of an opcode below ARC_N_OPS, else "?"; its number of arguments, else -1. */
+const char *qn_arc_op_name(int op);
+int qn_arc_op_arity(int op);
+
+/* "EMPTY" of ARC_E_EMPTY; "?" of a number that is no code. */
+const char *qn_arc_code_name(int code);
+
+/* Whether the code means that more room, or the CPU, may help. */
+int qn_arc_code_is_limit(int code);
+
+/* "compose" of ARC_FORM_COMPOSE, which is also the primitive that makes such closures. */
+const char *qn_arc_form_name(int form);
+
+/* Between trees of values and what devices read. */
+
+/* Bytes that slots point into. A payload is base + offset: give ARC_POOLED + place for bytes that
+ * will lie at `place` in the pool. Content starts at multiples of 8. */
+typedef struct qn_arc_blob {
+    unsigned char *bytes;
+    size_t n, room;
+    uint32_t base;
+} qn_arc_blob;
+
+void qn_arc_blob_free(qn_arc_blob *blob);
+
+/* Appends the content of `value`, in its one representation, and gives its slot. Integers beyond
+ * int32 and containers beyond ARC_MOST_AUX are refused. */
+qn_status qn_arc_encode(const qn_arc_value *value, qn_arc_blob *blob, uint64_t *slot, qn_err *err);
+
+/* The tree of a slot whose payloads are offsets from `base` (ARC_POOLED included) into `bytes`.
+ * Every offset and length is checked against n. */
+qn_status qn_arc_decode(uint64_t slot, const unsigned char *bytes, size_t n, uint32_t base,
+                        qn_arc_heap *heap, qn_arc_value *out, qn_err *err);
+
+/* Whether the payload of the slot is an offset to content; whether there are slots in it. */
+int qn_arc_has_content(uint64_t slot);
+int qn_arc_has_slots(uint64_t slot);
+
+/* Moves the content of a slot: adds `by` to its payload and to every payload inside. */
+qn_status qn_arc_move(uint64_t *slot, unsigned char *bytes, size_t n, uint32_t base, uint32_t by,
+                      qn_err *err);
+
+/* Values as people and files write them. */
+
+/* Appends the value as the language writes it: ((1, 2), frozenset({3}), True, None). */
+void qn_arc_print(qn_str *out, const qn_arc_value *value);
+void qn_arc_print_number(qn_str *out, int64_t number);
+
+/* The same of a grid, without a value of it. */
+void qn_arc_print_grid(qn_str *out, const int8_t *cells, int rows, int cols);
+
+/* As JSON: numbers, true, false, null; {"t": [...]} a tuple; {"g": ["012", ...]} a grid of digits;
+ * {"s": [...]} a set, {"x": [[i, j], ...]} one of pairs, {"o": [[colour, i, j], ...]} one of cells;
+ * {"f": "name"} a primitive, {"f": ["name", value, ...]} what a maker of closures gives;
+ * {"bad": ["code", step]} a failed step. NULL for lack of memory. */
+json_t *qn_arc_to_json(const qn_arc_value *value);
+
+/* The value of such JSON. `where` starts the error, which goes on with the path in the JSON. */
+qn_status qn_arc_from_json(const json_t *json, const char *where, qn_arc_heap *heap,
+                           qn_arc_value *out, qn_err *err);
 
 #endif

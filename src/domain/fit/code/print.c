@@ -160,7 +160,7 @@ const qn_fit_support *qn_fit_support_at(int index)
     return index < N_SUPPORT ? &supports[index] : NULL;
 }
 
-static int has_word(const char *text, const char *word)
+int qn_fit_has_word(const char *text, const char *word)
 {
     while (text && *text) {
         const size_t n = word_length(text);
@@ -176,7 +176,7 @@ static int op_needs(const qn_fit_value *v, const char *function)
 {
     if (qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_EIG))
         return !strcmp(function, "fit_eig3");
-    return has_word(qn_fit_ops[v->op].value, function);
+    return qn_fit_has_word(qn_fit_ops[v->op].value, function);
 }
 
 static void find_used(const qn_fit_tape *const *tapes, int n, uint8_t *used)
@@ -187,9 +187,10 @@ static void find_used(const qn_fit_tape *const *tapes, int n, uint8_t *used)
             for (int k = 0; k < tapes[p]->n_values && !used[s]; k++)
                 used[s] = (uint8_t)op_needs(&tapes[p]->values[k], supports[s].name);
         for (int user = s + 1; user < N_SUPPORT && !used[s]; user++)
-            used[s] = used[user] &&
-                      (has_word(supports[user].body, supports[s].name) ||
-                       (supports[user].type && has_word(supports[user].type, supports[s].name)));
+            used[s] =
+                used[user] &&
+                (qn_fit_has_word(supports[user].body, supports[s].name) ||
+                 (supports[user].type && qn_fit_has_word(supports[user].type, supports[s].name)));
     }
 }
 

@@ -89,10 +89,17 @@ qn_status qn_fit_print_statement(const qn_fit_tape *tape, int k, qn_fit_style st
 qn_status qn_fit_print_operand(const qn_fit_tape *tape, uint32_t k, qn_fit_style style, qn_str *out,
                                qn_err *err);
 
+/* All statements of a kernel over instance `i`: loads, operations and stores. */
+qn_status qn_fit_print_values(const qn_fit_tape *tape, qn_fit_style style, qn_str *out,
+                              qn_err *err);
+
 /* `text` with words replaced: operands a, b, c, d by names[], others by `words` (may be NULL; ends
  * with NULL in `from`). */
 void qn_fit_replace_words(const char *text, const char *const *names, const qn_fit_words *words,
                           qn_str *out);
+
+/* Whether a text names `word`. NULL names none. */
+int qn_fit_has_word(const char *text, const char *word);
 
 /* Support functions in order of declaration; NULL past the last. */
 typedef struct qn_fit_support {
@@ -106,10 +113,5 @@ enum { QN_FIT_MAX_SUPPORT = 64 };
 extern const char *const qn_fit_section_names[QN_FIT_N_SECTIONS];
 
 extern const qn_fit_words qn_fit_wgsl_words[];
-
-/* The mathematical functions of a WGSL module (wgsl_library.c). */
-
-/* Prints the functions of support.def and wgsl_math.def that `body` needs, callees first. */
-void qn_fit_wgsl_library(const char *body, qn_str *out);
 
 #endif

@@ -69,48 +69,45 @@ static void print_comment(const qn_fit_tape *p, qn_str *out)
 
 /* The body. */
 
-static void print_cell(const char *table, unsigned row, const char *column, qn_str *out)
+static void print_cell(const char *table, unsigned row, const char *column, qn_fit_style style,
+                       qn_str *out)
 {
     if (row == 0)
         qn_str_addf(out, "%s[%s]", table, column);
-    else if (row == 1)
+    else if (row == 1 && !style.is_wgsl)
         qn_str_addf(out, "%s[ld + %s]", table, column);
     else
-        qn_str_addf(out, "%s[%u * ld + %s]", table, row, column);
-}
-
-static void print_row(const char *table, unsigned row, qn_str *out)
-{
-    print_cell(table, row, "i", out);
+        qn_str_addf(out, "%s[%u%s * ld + %s]", table, row, style.is_wgsl ? "u" : "", column);
 }
 
 /* The start of a block is loaded together with its first component. */
-static void print_load(const qn_fit_tape *p, int k, uint8_t *has_block, qn_str *out)
+static void print_load(const qn_fit_tape *p, int k, uint8_t *has_block, qn_fit_style style,
+                       qn_str *out)
 {
     const qn_fit_value *v = &p->values[k];
     const char *const column = v->is_again ? "FIT_SAME(i)" : "i";
 
     if ((v->op == QN_FIT_OP_param || v->op == QN_FIT_OP_tangent) && !has_block[v->slot]) {
-        qn_str_addf(out, "    const i64 b%u = ", v->slot);
-        print_row("idx", v->slot, out);
+        qn_str_addf(out, "    %s b%u = ", style.is_wgsl ? "let" : "const i64", v->slot);
+        print_cell("idx", v->slot, "i", style, out);
         qn_str_add(out, ";\n");
         has_block[v->slot] = 1;
     }
-    qn_str_addf(out, "    const real in%d = ", k);
+    qn_str_addf(out, "    %s in%d = ", style.is_wgsl ? "let" : "const real", k);
     switch (v->op) {
     case QN_FIT_OP_param:
     case QN_FIT_OP_tangent:
         qn_str_addf(out, v->is_again ? "%s[FIT_SAME(b%u)" : "%s[b%u",
                     v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot);
         if (v->comp)
-            qn_str_addf(out, " + %u", v->comp);
+            qn_str_addf(out, " + %u%s", v->comp, style.is_wgsl ? "u" : "");
         qn_str_add(out, "]");
         break;
     case QN_FIT_OP_data:
-        print_cell("data", v->slot, column, out);
+        print_cell("data", v->slot, column, style, out);
         break;
     default:
-        print_cell("seed", v->slot, column, out);
+        print_cell("seed", v->slot, column, style, out);
     }
     qn_str_add(out, ";\n");
 }
@@ -121,9 +118,9 @@ static qn_status print_store(const qn_fit_tape *p, int section, int row, qn_fit_
     qn_status st = QN_OK;
 
     qn_str_add(out, "    ");
-    print_row(qn_fit_section_names[section], (unsigned)row, out);
+    print_cell(qn_fit_section_names[section], (unsigned)row, "i", style, out);
     qn_str_add(out, " = ");
-    if (section == QN_FIT_JAC && strcmp(style.jac_type, "real") != 0)
+    if (section == QN_FIT_JAC && !style.is_wgsl && strcmp(style.jac_type, "real") != 0)
         qn_str_addf(out, "(%s)", style.jac_type);
     QN_TRY(qn_fit_print_operand(p, p->outputs[p->sections[section].first + row], style, out, err));
     qn_str_add(out, ";\n");
@@ -145,6 +142,30 @@ out:
     return st;
 }
 
+qn_status qn_fit_print_values(const qn_fit_tape *tape, qn_fit_style style, qn_str *out, qn_err *err)
+{
+    uint8_t *has_block = calloc((size_t)tape->n_slots + 1, 1);
+    qn_status st = QN_OK;
+
+    if (!has_block)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", tape->name, tape->n_slots);
+    for (int k = 0; k < tape->n_values; k++) {
+        const qn_fit_value *v = &tape->values[k];
+
+        if (v->op != QN_FIT_OP_lit && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF)) {
+            print_load(tape, k, has_block, style, out);
+        } else if (v->op != QN_FIT_OP_lit) {
+            qn_str_add(out, "    ");
+            QN_TRY(qn_fit_print_statement(tape, k, style, out, err));
+            qn_str_add(out, "\n");
+        }
+        QN_TRY(print_stores(tape, (uint32_t)k, style, out, err));
+    }
+out:
+    free(has_block);
+    return st;
+}
+
 qn_status qn_fit_print_map(const qn_fit_tape *tape, const char *name, qn_fit_precision precision,
                            qn_str *out, qn_err *err)
 {
@@ -163,13 +184,8 @@ qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
                                  .data_type = tape->reads_jacobian ? stored : "real" };
     qn_fit_arg args[QN_FIT_N_ARGS];
     const int n_args = qn_fit_kernel_args(tape, args);
-    uint8_t *has_block = calloc((size_t)tape->n_slots + 1, 1);
     qn_status st = QN_OK;
 
-    if (!has_block) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", tape->name, tape->n_slots);
-        goto out;
-    }
     print_comment(tape, out);
     qn_str_addf(out, "MAP(%s", name);
     for (int a = 0; a < n_args; a++) {
@@ -177,23 +193,11 @@ qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
         print_arg(args[a], style, out);
     }
     qn_str_add(out, ")\n{\n    const i64 i = GI;\n");
-    for (int k = 0; k < tape->n_values; k++) {
-        const qn_fit_value *v = &tape->values[k];
-
-        if (v->op != QN_FIT_OP_lit && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF)) {
-            print_load(tape, k, has_block, out);
-        } else if (v->op != QN_FIT_OP_lit) {
-            qn_str_add(out, "    ");
-            QN_TRY(qn_fit_print_statement(tape, k, style, out, err));
-            qn_str_add(out, "\n");
-        }
-        QN_TRY(print_stores(tape, (uint32_t)k, style, out, err));
-    }
+    QN_TRY(qn_fit_print_values(tape, style, out, err));
     qn_str_add(out, "}\n");
     if (out->failed)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: kernel text", tape->name);
 out:
-    free(has_block);
     return st;
 }
 
@@ -218,10 +222,8 @@ qn_status qn_fit_print_function(const qn_fit_tape *tape, const char *name,
     qn_status st = QN_OK;
     int n_inputs;
 
-    if (!inputs) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: text of %d values", tape->name, tape->n_values);
-        goto out;
-    }
+    if (!inputs)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: text of %d values", tape->name, tape->n_values);
     print_comment(tape, out);
     n_inputs = qn_fit_function_inputs(tape, inputs);
     qn_str_addf(out, "typedef struct {\n    real v[%d];\n} %s_out;\n\nFN %s_out %s(",

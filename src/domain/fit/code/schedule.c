@@ -6,6 +6,7 @@
  */
 #include "domain/fit/code/tape.h"
 
+#include "util/arena.h"
 #include "util/status.h"
 
 #include <limits.h>
@@ -158,26 +159,18 @@ typedef struct {
     uint32_t n_ready;
 } candidates;
 
-static void candidates_free(candidates *c)
-{
-    free(c->first);
-    free(c->user);
-    free(c->waits);
-    free(c->rank);
-    free(c->ready);
-}
-
 /* 0: no memory. */
-static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n, candidates *c)
+static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n, qn_arena *memory,
+                           candidates *c)
 {
     const size_t room = (size_t)s->g->n_nodes + 2;
 
-    c->first = calloc(room, sizeof *c->first);
-    c->waits = calloc(room, sizeof *c->waits);
-    c->rank = calloc(room, sizeof *c->rank);
-    c->ready = calloc(room, sizeof *c->ready);
-    c->user = calloc((size_t)n * QN_FIT_MAX_ARGS + 1, sizeof *c->user);
-    if (!c->first || !c->waits || !c->rank || !c->ready || !c->user)
+    c->first = qn_arena_zeros(memory, room, sizeof *c->first);
+    c->waits = qn_arena_zeros(memory, room, sizeof *c->waits);
+    c->rank = qn_arena_zeros(memory, room, sizeof *c->rank);
+    c->ready = qn_arena_zeros(memory, room, sizeof *c->ready);
+    c->user = qn_arena_zeros(memory, (size_t)n * QN_FIT_MAX_ARGS, sizeof *c->user);
+    if (memory->failed)
         return 0;
     for (uint32_t k = 0; k < n; k++)
         for (int i = 0; i < s->g->nodes[plan[k]].n_args; i++)
@@ -224,7 +217,9 @@ static qn_fit_v pop_best(const scheduler *s, candidates *c)
  * values alive; ties go to the earlier one in the order so far (`plan`, `n` nodes). */
 static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
 {
+    qn_arena memory = { 0 };
     candidates c = { 0 };
+    int live = INT_MAX; /* without memory the plan stays as it is */
 
     memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
     for (uint32_t k = 0; k < n; k++)
@@ -232,10 +227,8 @@ static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
             s->uses[s->g->nodes[plan[k]].arg[i]]++;
     memset(s->place, 0, s->g->n_nodes * sizeof *s->place);
     s->n = 0;
-    if (!list_candidates(s, plan, n, &c)) {
-        candidates_free(&c);
-        return INT_MAX; /* the plan stays as it is */
-    }
+    if (!list_candidates(s, plan, n, &memory, &c))
+        goto out;
     while (c.n_ready) {
         const qn_fit_v id = pop_best(s, &c);
 
@@ -244,8 +237,10 @@ static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
             if (--c.waits[c.user[k]] == 0)
                 c.ready[c.n_ready++] = c.user[k];
     }
-    candidates_free(&c);
-    return count_live(s);
+    live = count_live(s);
+out:
+    qn_arena_clear(&memory);
+    return live;
 }
 
 enum { AS_GIVEN, BACKWARDS, NEEDY_FIRST, N_ORDERS };
@@ -305,16 +300,17 @@ qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *
 {
     const size_t n = graph->n_nodes;
     scheduler s = { .g = graph };
-    qn_fit_v *roots = calloc((size_t)graph->n_outputs + 1, sizeof *roots);
+    qn_arena memory = { 0 };
+    qn_fit_v *roots = qn_arena_zeros(&memory, (size_t)graph->n_outputs, sizeof *roots);
     int best = AS_GIVEN, least = 0;
     qn_status st;
 
-    s.need = calloc(n, sizeof *s.need);
-    s.place = calloc(n, sizeof *s.place);
-    s.order = calloc(n, sizeof *s.order);
-    s.stack = calloc(n, sizeof *s.stack);
-    s.uses = calloc(n, sizeof *s.uses);
-    if (s.need && s.place && s.order && s.stack && s.uses && roots) {
+    s.need = qn_arena_zeros(&memory, n, sizeof *s.need);
+    s.place = qn_arena_zeros(&memory, n, sizeof *s.place);
+    s.order = qn_arena_zeros(&memory, n, sizeof *s.order);
+    s.stack = qn_arena_zeros(&memory, n, sizeof *s.stack);
+    s.uses = qn_arena_zeros(&memory, n, sizeof *s.uses);
+    if (!memory.failed) {
         label(&s);
         for (int how = 0; how < N_ORDERS; how++) {
             const int live = run(&s, how, roots);
@@ -336,11 +332,6 @@ qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *
     } else {
         st = qn_fail(err, QN_ERR_NOMEM, "%s: schedule of %zu nodes", graph->name, n);
     }
-    free(s.need);
-    free(s.place);
-    free(s.order);
-    free(s.stack);
-    free(s.uses);
-    free(roots);
+    qn_arena_clear(&memory);
     return st;
 }

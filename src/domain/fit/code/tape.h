@@ -19,6 +19,7 @@ typedef struct qn_fit_value {
 } qn_fit_value;
 
 typedef struct qn_fit_tape {
+    qn_arena memory; /* of the sections, variables, pairs and slots */
     char name[64];
     qn_fit_value *values;
     int n_values;
@@ -46,10 +47,6 @@ qn_status qn_fit_tape_new(const qn_fit_graph *graph, unsigned wants, qn_fit_loss
                           qn_fit_sweep sweep, qn_fit_tape **out, qn_err *err);
 void qn_fit_tape_free(qn_fit_tape *tape);
 
-/* lower.c: a copy of the graph, with its outputs, that replaces operations no target has (powi,
- * stop). */
-qn_status qn_fit_lower(const qn_fit_graph *graph, qn_fit_graph **out, qn_err *err);
-
 /* schedule.c: fills values, outputs and peak_live from a lowered graph. */
 qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *err);
 
@@ -57,28 +54,5 @@ qn_status qn_fit_schedule(const qn_fit_graph *graph, qn_fit_tape *tape, qn_err *
  * keeping them, unless that would more than double the work. The bits of results do not change. */
 enum { QN_FIT_CUDA_LIVE = 96 }; /* in doubles: an item has 255 registers of 32 bits */
 qn_status qn_fit_rematerialise(qn_fit_tape *tape, int limit, qn_err *err);
-
-/* Users of values, and another order (reorder.c). */
-
-/* The users of value v: user[first[v] .. first[v + 1]), ascending, each user once. */
-typedef struct qn_fit_users {
-    uint32_t *first, *user;
-} qn_fit_users;
-
-/* 0: no memory. */
-int qn_fit_users_of(const qn_fit_tape *tape, qn_fit_users *out);
-void qn_fit_users_free(qn_fit_users *users);
-
-/* Whether no earlier argument of `v` is the same value as argument `arg`. */
-static inline int qn_fit_is_first_arg(const qn_fit_value *v, int arg)
-{
-    for (int k = 0; k < arg; k++)
-        if (v->arg[k] == v->arg[arg])
-            return 0;
-    return 1;
-}
-
-/* Writes the numbers of all values, ordered from the outputs upwards. 0: no memory. */
-int qn_fit_order_up(const qn_fit_tape *tape, const qn_fit_users *users, uint32_t *out);
 
 #endif

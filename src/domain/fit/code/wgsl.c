@@ -1,13 +1,12 @@
 /* wgsl.c - a tape as a WGSL module.
  *
  * The statements are the same. Support functions are translated word for word. WGSL leaves the
- * accuracy of mathematical functions too open, or lacks them, so they come from wgsl_library.c.
+ * accuracy of mathematical functions too open, or lacks them, so they come from wgsl_math.def.
  */
 #include "domain/fit/code/print.h"
 
 #include "util/status.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const qn_fit_words qn_fit_wgsl_words[] = {
@@ -50,6 +49,147 @@ const qn_fit_words qn_fit_wgsl_words[] = {
     { NULL, NULL },
 };
 
+/* Functions. */
+
+static const qn_fit_support maths[] = {
+#define SUPPORT(id, type, params, ...) { #id, #type, #params, #__VA_ARGS__ },
+#include "domain/fit/code/wgsl_math.def"
+};
+
+enum { N_MATHS = sizeof maths / sizeof *maths };
+
+static size_t skip_word(const char *text)
+{
+    return strcspn(text, " ,();{}=.[]+-*/<>!&|");
+}
+
+static const char *after_spaces(const char *text)
+{
+    return text + strspn(text, " ");
+}
+
+static void add_type(const char *type, size_t n, qn_str *out)
+{
+    char word[32];
+
+    if (n >= sizeof word)
+        n = sizeof word - 1;
+    memcpy(word, type, n);
+    word[n] = '\0';
+    qn_fit_replace_words(word, NULL, qn_fit_wgsl_words, out);
+}
+
+/* "(const real x, const i32 k)" as "(x: f32, k: i32)". */
+static void print_params(const char *text, qn_str *out)
+{
+    qn_str_add(out, "(");
+    for (const char *p = strstr(text, "const "), *next; p; p = next) {
+        const char *type = p + 6;
+        const size_t type_length = skip_word(type);
+        const char *name = after_spaces(type + type_length);
+
+        qn_str_add_n(out, name, skip_word(name));
+        qn_str_add(out, ": ");
+        add_type(type, type_length, out);
+        next = strstr(name, "const ");
+        qn_str_add(out, next ? ", " : ")");
+    }
+}
+
+/* One statement up to its semicolon; declarations change form, other statements stay. */
+static const char *print_support_statement(const char *p, qn_str *out)
+{
+    const char *end = strchr(p, ';');
+    const size_t n = skip_word(p);
+    const char *second = after_spaces(p + n);
+    qn_str rest = { 0 };
+
+    qn_str_add(out, "    ");
+    if (!strncmp(p, "const ", 6)) {
+        qn_str_add(out, "let ");
+        p = after_spaces(second + skip_word(second));
+    } else if (n == 7 && !strncmp(p, "fit_eig", 7)) {
+        const size_t name = skip_word(second);
+
+        qn_str_add(out, "var ");
+        qn_str_add_n(out, second, name);
+        p = second + name;
+        if (p == end)
+            qn_str_add(out, ": fit_eig");
+    }
+    qn_str_add_n(&rest, p, (size_t)(end - p));
+    qn_fit_replace_words(qn_str_get(&rest), NULL, qn_fit_wgsl_words, out);
+    qn_str_add(out, ";\n");
+    qn_str_free(&rest);
+    return after_spaces(end + 1);
+}
+
+static void print_support_function(const qn_fit_support *s, qn_str *out)
+{
+    const char *p = after_spaces(s->body + 1);
+
+    if (!strcmp(s->name, "fit_pick")) {
+        qn_str_add(out, "fn fit_pick(yes: bool, x: f32, y: f32) -> f32 {\n"
+                        "    return select(y, x, yes);\n}\n\n");
+        return;
+    }
+    if (!s->type) {
+        qn_str_add(
+            out, "struct fit_eig {\n    value: f32,\n    x: f32,\n    y: f32,\n    z: f32,\n}\n\n");
+        return;
+    }
+    qn_str_addf(out, "fn %s", s->name);
+    print_params(s->params, out);
+    qn_str_add(out, " -> ");
+    add_type(s->type, strlen(s->type), out);
+    qn_str_add(out, " {\n");
+    while (*p && *p != '}')
+        p = print_support_statement(p, out);
+    qn_str_add(out, "}\n\n");
+}
+
+/* Used functions. */
+
+typedef struct {
+    qn_str text[QN_FIT_MAX_SUPPORT + N_MATHS];
+    const char *name[QN_FIT_MAX_SUPPORT + N_MATHS];
+    uint8_t is_printed[QN_FIT_MAX_SUPPORT + N_MATHS];
+    int n;
+} library;
+
+/* Prints the functions that a function calls before the function itself. */
+static void print_after_callees(library *lib, int k, qn_str *out)
+{
+    if (lib->is_printed[k])
+        return;
+    lib->is_printed[k] = 1;
+    for (int other = 0; other < lib->n; other++)
+        if (other != k && qn_fit_has_word(qn_str_get(&lib->text[k]), lib->name[other]))
+            print_after_callees(lib, other, out);
+    qn_str_add(out, qn_str_get(&lib->text[k]));
+    out->failed |= lib->text[k].failed;
+}
+
+/* Prints the functions of support.def and wgsl_math.def that `body` needs, callees first. */
+static void print_library(const char *body, qn_str *out)
+{
+    library lib = { .n = 0 };
+
+    for (; qn_fit_support_at(lib.n); lib.n++) {
+        lib.name[lib.n] = qn_fit_support_at(lib.n)->name;
+        print_support_function(qn_fit_support_at(lib.n), &lib.text[lib.n]);
+    }
+    for (int m = 0; m < N_MATHS; m++, lib.n++) {
+        lib.name[lib.n] = maths[m].name;
+        print_support_function(&maths[m], &lib.text[lib.n]);
+    }
+    for (int k = 0; k < lib.n; k++)
+        if (qn_fit_has_word(body, lib.name[k]))
+            print_after_callees(&lib, k, out);
+    for (int k = 0; k < lib.n; k++)
+        qn_str_free(&lib.text[k]);
+}
+
 /* The module. */
 
 static void print_binding(int index, qn_fit_arg arg, qn_str *out)
@@ -66,86 +206,6 @@ static void print_binding(int index, qn_fit_arg arg, qn_str *out)
                     qn_fit_section_names[arg - QN_FIT_ARG_OUT]);
 }
 
-static void print_row(const char *table, unsigned row, qn_str *out)
-{
-    if (row == 0)
-        qn_str_addf(out, "%s[i]", table);
-    else
-        qn_str_addf(out, "%s[%uu * ld + i]", table, row);
-}
-
-static void print_load(const qn_fit_tape *p, int k, uint8_t *has_block, qn_str *out)
-{
-    const qn_fit_value *v = &p->values[k];
-    const int is_gather = v->op == QN_FIT_OP_param || v->op == QN_FIT_OP_tangent;
-
-    if (is_gather && !has_block[v->slot]) {
-        qn_str_addf(out, "    let b%u = ", v->slot);
-        print_row("idx", v->slot, out);
-        qn_str_add(out, ";\n");
-        has_block[v->slot] = 1;
-    }
-    qn_str_addf(out, "    let in%d = ", k);
-    if (is_gather)
-        qn_str_addf(out, v->comp ? "%s[b%u + %uu]" : "%s[b%u]",
-                    v->op == QN_FIT_OP_param ? "x" : "tangent", v->slot, v->comp);
-    else
-        print_row(v->op == QN_FIT_OP_data ? "data" : "seed", v->slot, out);
-    qn_str_add(out, ";\n");
-}
-
-static qn_status print_stores(const qn_fit_tape *p, uint32_t k, qn_str *out, qn_err *err)
-{
-    const qn_fit_style style = { .is_wgsl = 1 };
-    qn_status st = QN_OK;
-
-    for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
-        for (int row = 0; row < p->sections[s].count; row++) {
-            if (p->outputs[p->sections[s].first + row] != k)
-                continue;
-            qn_str_add(out, "    ");
-            print_row(qn_fit_section_names[s], (unsigned)row, out);
-            qn_str_add(out, " = ");
-            QN_TRY(qn_fit_print_operand(p, k, style, out, err));
-            qn_str_add(out, ";\n");
-        }
-out:
-    return st;
-}
-
-static qn_status print_entry(const qn_fit_tape *p, const char *name, qn_str *out, qn_err *err)
-{
-    const qn_fit_style style = { .is_wgsl = 1 };
-    uint8_t *has_block = calloc((size_t)p->n_slots + 1, 1);
-    qn_status st = QN_OK;
-
-    if (!has_block)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: text of %d slots", p->name, p->n_slots);
-    qn_str_addf(out,
-                "@compute @workgroup_size(64)\n"
-                "fn %s(@builtin(global_invocation_id) gid: vec3<u32>) {\n"
-                "    let ld = par.x;\n"
-                "    let i = gid.x + gid.y * par.z;\n"
-                "    if (i >= par.y) {\n        return;\n    }\n",
-                name);
-    for (int k = 0; k < p->n_values; k++) {
-        const qn_fit_value *v = &p->values[k];
-
-        if (v->op != QN_FIT_OP_lit && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_LEAF)) {
-            print_load(p, k, has_block, out);
-        } else if (v->op != QN_FIT_OP_lit) {
-            qn_str_add(out, "    ");
-            QN_TRY(qn_fit_print_statement(p, k, style, out, err));
-            qn_str_add(out, "\n");
-        }
-        QN_TRY(print_stores(p, (uint32_t)k, out, err));
-    }
-    qn_str_add(out, "}\n");
-out:
-    free(has_block);
-    return st;
-}
-
 qn_status qn_fit_print_wgsl(const qn_fit_tape *tape, const char *name, qn_str *out, qn_err *err)
 {
     qn_fit_arg args[QN_FIT_N_ARGS];
@@ -153,11 +213,19 @@ qn_status qn_fit_print_wgsl(const qn_fit_tape *tape, const char *name, qn_str *o
     qn_str body = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(print_entry(tape, name, &body, err));
+    qn_str_addf(&body,
+                "@compute @workgroup_size(64)\n"
+                "fn %s(@builtin(global_invocation_id) gid: vec3<u32>) {\n"
+                "    let ld = par.x;\n"
+                "    let i = gid.x + gid.y * par.z;\n"
+                "    if (i >= par.y) {\n        return;\n    }\n",
+                name);
+    QN_TRY(qn_fit_print_values(tape, (qn_fit_style){ .is_wgsl = 1 }, &body, err));
+    qn_str_add(&body, "}\n");
     for (int a = 0; a < n_args; a++)
         print_binding(a, args[a], out);
     qn_str_add(out, "\n");
-    qn_fit_wgsl_library(qn_str_get(&body), out);
+    print_library(qn_str_get(&body), out);
     qn_str_add(out, qn_str_get(&body));
     if (out->failed || body.failed)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: WGSL text", tape->name);

@@ -10,6 +10,7 @@
 typedef struct {
     qn_fit_graph *g;
     qn_fit_derived *d;
+    qn_arena memory;  /* of what is only needed here */
     qn_fit_v n;       /* nodes of the expression itself */
     qn_fit_v *leaves; /* of the variables */
     qn_fit_v *jac;    /* rows x variables, or NULL */
@@ -56,7 +57,7 @@ static void store_entries(work *w, int section, const qn_fit_v *nodes, int n)
 
     s->n_entries = n;
     s->first = w->n_roots;
-    s->entries = calloc((size_t)n + 1, sizeof *s->entries);
+    s->entries = qn_arena_zeros(&w->d->memory, (size_t)n, sizeof *s->entries);
     if (!s->entries) {
         qn_fit_graph_fault(w->g, QN_ERR_NOMEM, "%d entries", n);
         return;
@@ -163,11 +164,10 @@ static void store_diagonal(work *w)
     for (int i = 0; i < d->n_variables; i++)
         for (int j = i; j < d->n_variables; j++)
             n += d->variables[i].slot == d->variables[j].slot;
-    sums = calloc((size_t)n + 1, sizeof *sums);
-    w->d->pairs = calloc((size_t)n + 1, sizeof *w->d->pairs);
+    sums = qn_arena_zeros(&w->memory, (size_t)n, sizeof *sums);
+    w->d->pairs = qn_arena_zeros(&w->d->memory, (size_t)n, sizeof *w->d->pairs);
     if (!sums || !w->d->pairs) {
         qn_fit_graph_fault(w->g, QN_ERR_NOMEM, "%d pairs of variables", n);
-        free(sums);
         return;
     }
     n = 0;
@@ -185,7 +185,6 @@ static void store_diagonal(work *w)
             w->d->pairs[n++] = (qn_fit_pair){ i, j };
         }
     store_entries(w, QN_FIT_DIAG, sums, n);
-    free(sums);
 }
 
 /* All together. */
@@ -222,7 +221,7 @@ static void store_rows(work *w, int section, const qn_fit_v *rows)
 static void make_outputs(work *w, unsigned wants, qn_fit_loss loss)
 {
     const int n_rows = w->d->n_rows;
-    qn_fit_v *seeds = calloc((size_t)n_rows, sizeof *seeds);
+    qn_fit_v *seeds = qn_arena_zeros(&w->memory, (size_t)n_rows, sizeof *seeds);
 
     if (!seeds) {
         qn_fit_graph_fault(w->g, QN_ERR_NOMEM, "%d rows", n_rows);
@@ -255,18 +254,15 @@ static void make_outputs(work *w, unsigned wants, qn_fit_loss loss)
         scale_seeds(w, seeds, w->slope);
         store_transposed(w, QN_FIT_JTJV, seeds);
     }
-    free(seeds);
 }
 
-static int list_variables(work *w)
+static void list_variables(work *w)
 {
     qn_fit_derived *d = w->d;
 
-    d->variables = calloc(w->n, sizeof *d->variables);
-    w->leaves = calloc(w->n, sizeof *w->leaves);
-    if (!d->variables || !w->leaves)
-        return -1;
-    for (qn_fit_v id = 1; id < w->n; id++) {
+    d->variables = qn_arena_zeros(&d->memory, w->n, sizeof *d->variables);
+    w->leaves = qn_arena_zeros(&w->memory, w->n, sizeof *w->leaves);
+    for (qn_fit_v id = 1; d->variables && w->leaves && id < w->n; id++) {
         const qn_fit_node *n = qn_fit_at(w->g, id);
 
         if (n->op != QN_FIT_OP_param || n->is_fixed)
@@ -274,7 +270,6 @@ static int list_variables(work *w)
         d->variables[d->n_variables] = (qn_fit_variable){ n->slot, n->comp };
         w->leaves[d->n_variables++] = id;
     }
-    return 0;
 }
 
 static uint64_t weigh(const qn_fit_graph *g)
@@ -306,30 +301,22 @@ static qn_status derive_once(const qn_fit_graph *graph, unsigned wants, qn_fit_l
     d.graph = w->g;
     w->n = w->g->n_nodes;
     memcpy(w->rows, w->g->outputs, (size_t)n_rows * sizeof *w->rows);
-    if (list_variables(w) ||
-        !(w->jac = calloc((size_t)n_rows * (size_t)d.n_variables + 1, sizeof *w->jac)) ||
-        !(w->sweep = calloc(w->n, sizeof *w->sweep))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: derivatives of %u nodes", graph->name, w->n);
-        goto out;
-    }
+    list_variables(w);
+    w->jac = qn_arena_zeros(&w->memory, (size_t)n_rows * (size_t)d.n_variables, sizeof *w->jac);
+    w->sweep = qn_arena_zeros(&w->memory, w->n, sizeof *w->sweep);
+    if (w->memory.failed || d.memory.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: derivatives of %u nodes", graph->name, w->n);
     make_outputs(w, wants, loss);
     w->g->n_outputs = 0;
     for (int k = 0; k < w->n_roots; k++)
         qn_fit_output(w->g, w->roots[k]);
-    if (w->g->err.status != QN_OK) {
-        st = w->g->err.status;
-        if (err)
-            *err = w->g->err;
-        goto out;
-    }
+    QN_TRY(qn_fit_graph_check(w->g, err));
     d.weight = weigh(w->g);
     *out = d;
     d = (qn_fit_derived){ 0 };
 out:
     qn_fit_derived_free(&d);
-    free(w->leaves);
-    free(w->jac);
-    free(w->sweep);
+    qn_arena_clear(&w->memory);
     free(w->roots);
     free(w);
     return st;
@@ -366,9 +353,6 @@ out:
 void qn_fit_derived_free(qn_fit_derived *derived)
 {
     qn_fit_graph_free(derived->graph);
-    free(derived->variables);
-    free(derived->pairs);
-    for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
-        free(derived->sections[s].entries);
+    qn_arena_clear(&derived->memory);
     *derived = (qn_fit_derived){ 0 };
 }

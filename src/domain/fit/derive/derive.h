@@ -35,6 +35,14 @@ enum {
 /* Wanted sections, combined by |. */
 #define QN_FIT_WANT(section) (1u << (section))
 
+/* The sections of an energy that mean what `wants` means for residuals: its value is the sum of its
+ * rows, its gradient J' times ones. */
+static inline unsigned qn_fit_energy_wants(unsigned wants)
+{
+    return (wants & QN_FIT_WANT(QN_FIT_COST) ? QN_FIT_WANT(QN_FIT_RES) : 0) |
+           (wants & QN_FIT_WANT(QN_FIT_GRAD) ? QN_FIT_WANT(QN_FIT_VJP) : 0);
+}
+
 typedef enum {
     QN_FIT_LOSS_NONE,
     QN_FIT_LOSS_HUBER,
@@ -75,6 +83,7 @@ typedef struct qn_fit_pair {
 } qn_fit_pair;
 
 typedef struct qn_fit_derived {
+    qn_arena memory; /* of the tables */
     qn_fit_graph *graph;
     qn_fit_section sections[QN_FIT_N_SECTIONS];
     qn_fit_variable *variables;

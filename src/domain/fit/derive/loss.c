@@ -72,18 +72,14 @@ static qn_fit_v unit_slope(qn_fit_graph *g, qn_fit_loss_kind kind, qn_fit_v s)
     }
 }
 
-qn_fit_v qn_fit_loss_value(qn_fit_graph *graph, qn_fit_loss loss, qn_fit_v s)
+qn_fit_v qn_fit_loss_value(qn_fit_graph *g, qn_fit_loss loss, qn_fit_v s)
 {
-    qn_fit_graph *g = graph;
-
     if (loss.kind == QN_FIT_LOSS_NONE)
         return s;
     return OP2(mul, LIT(loss.scale * loss.scale), unit_value(g, loss.kind, scaled(g, loss, s)));
 }
 
-qn_fit_v qn_fit_loss_slope(qn_fit_graph *graph, qn_fit_loss loss, qn_fit_v s)
+qn_fit_v qn_fit_loss_slope(qn_fit_graph *g, qn_fit_loss loss, qn_fit_v s)
 {
-    qn_fit_graph *g = graph;
-
     return loss.kind == QN_FIT_LOSS_NONE ? LIT(1) : unit_slope(g, loss.kind, scaled(g, loss, s));
 }

@@ -1,21 +1,11 @@
 /* partials.c - the partials of ops.def as nodes. */
 #include "domain/fit/derive/derive.h"
 
-static qn_fit_v one(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a)
-{
-    return qn_fit_make(g, op, &a);
-}
-
-static qn_fit_v two(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b)
-{
-    return qn_fit_make(g, op, (const qn_fit_v[]){ a, b });
-}
-
 /* The names that ops.def uses. */
 #define NO              0
 #define LIT(x)          qn_fit_exact(g, x)
-#define OP1(name, x)    one(g, QN_FIT_OP_##name, x)
-#define OP2(name, x, y) two(g, QN_FIT_OP_##name, x, y)
+#define OP1(name, x)    qn_fit_make1(g, QN_FIT_OP_##name, x)
+#define OP2(name, x, y) qn_fit_make2(g, QN_FIT_OP_##name, x, y)
 #define ADD(x, y)       OP2(add, x, y)
 #define SUB(x, y)       OP2(sub, x, y)
 #define MUL(x, y)       OP2(mul, x, y)
@@ -32,7 +22,7 @@ static qn_fit_v two(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b)
 #define LE(x, y)        OP2(le, x, y)
 #define AND(x, y)       OP2(and, x, y)
 #define NOT(x)          OP1(not, x)
-#define SELECT(c, x, y) qn_fit_make(g, QN_FIT_OP_select, (const qn_fit_v[]){ c, x, y })
+#define SELECT(c, x, y) qn_fit_make3(g, QN_FIT_OP_select, c, x, y)
 
 /* dl/dc_ii = v_i^2, dl/dc_ij = 2 v_i v_j. */
 static qn_fit_v eigen_partial(qn_fit_graph *g, qn_fit_v id, int i)
@@ -46,10 +36,9 @@ static qn_fit_v eigen_partial(qn_fit_graph *g, qn_fit_v id, int i)
 }
 
 /* `V` and the arguments are copied, because nodes move when the graph grows. */
-qn_fit_v qn_fit_partial(qn_fit_graph *graph, qn_fit_v id, int i)
+qn_fit_v qn_fit_partial(qn_fit_graph *g, qn_fit_v id, int i)
 {
-    qn_fit_graph *const g = graph;
-    const qn_fit_node n = *qn_fit_at(graph, id);
+    const qn_fit_node n = *qn_fit_at(g, id);
     const qn_fit_v A = n.arg[0], B = n.arg[1], C = n.arg[2], D = n.arg[3], V = id;
 
     (void)D;

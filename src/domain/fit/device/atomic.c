@@ -28,16 +28,13 @@ static const char ADD[] =
 
 static void print_part(const qn_fit_tape *p, const qn_fit_section *s, int v, qn_str *out)
 {
-    const qn_fit_entry *e = &s->entries[v];
     const qn_fit_variable *of = &p->variables[v];
 
     qn_str_addf(out, "    if (!is_off[(i64)idx[%u * ld + i] + %u])\n        FIT_ADD(&out[(i64)",
                 of->slot, of->comp);
     qn_str_addf(out, "idx[%u * ld + i] + %u], ", of->slot, of->comp);
-    if (e->stored < 0)
-        qn_str_addf(out, "R(%.17g));\n", e->factor);
-    else
-        qn_str_addf(out, "%sr.v[%d]);\n", e->factor < 0 ? "-" : "", s->first + e->stored);
+    qn_fit_dev_print_part(s, v, out);
+    qn_str_add(out, ");\n");
 }
 
 static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int k, qn_str *out,
@@ -91,12 +88,8 @@ static qn_status stage_group(qn_fit_device *d, qn_graph *graph, qn_fit_dev_kind 
                                 : qn_arg_buf(d->data),
                             qn_arg_buf(d->is_fixed),
                             qn_arg_buf(out) };
-    char kernel[32], name[96];
 
-    snprintf(kernel, sizeof kernel, "fit_g%d", k);
-    snprintf(name, sizeof name, "fit.add.%s", g->name);
-    return qn_fit_dev_stage_parts(graph, name, qn_kernels_find(d->runs[kind].module, kernel), g->n,
-                                  d->batch_size, args, err);
+    return qn_fit_dev_stage_group(d, graph, "fit.add", kind, k, g->n, d->batch_size, args, err);
 }
 
 qn_status qn_fit_dev_stage_atomic(qn_fit_device *device, qn_graph *graph, qn_buf *x,

@@ -17,6 +17,16 @@ void qn_fit_dev_print_inputs(const qn_fit_tape *tape, const char *stored, qn_str
             qn_str_addf(out, ", %s", inputs[args[a]]);
 }
 
+void qn_fit_dev_print_part(const qn_fit_section *section, int entry, qn_str *out)
+{
+    const qn_fit_entry *e = &section->entries[entry];
+
+    if (e->stored < 0)
+        qn_str_addf(out, "R(%.17g)", e->factor);
+    else
+        qn_str_addf(out, "%sr.v[%d]", e->factor < 0 ? "-" : "", section->first + e->stored);
+}
+
 static void print_load(const qn_fit_value *v, const qn_fit_dev_tables *t, qn_str *out)
 {
     switch (v->op) {

@@ -34,12 +34,12 @@ static double device_us(const qn_fit_traffic *t)
 }
 
 /* Both are estimates, and storing J takes memory: it must halve the time to be worth it. */
-int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way)
+int qn_fit_is_stored_shorter(const qn_fit_traffic *computed, const qn_fit_traffic *stored)
 {
-    return 2 * evaluation_us(stored_way) < evaluation_us(free_way);
+    return 2 * evaluation_us(stored) < evaluation_us(computed);
 }
 
-static int is_gpu(const qn_device_info *device)
+int qn_fit_is_gpu(const qn_device_info *device)
 {
     return device->kind == QN_KIND_DISCRETE || device->kind == QN_KIND_INTEGRATED;
 }
@@ -52,9 +52,9 @@ qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *dev
     qn_status st;
 
     *out = (qn_fit_choice){ 0 };
-    if (!is_gpu(device) || (precision == QN_FIT_F64 && !device->has_f64)) {
+    if (!qn_fit_is_gpu(device) || (precision == QN_FIT_F64 && !device->has_f64)) {
         snprintf(out->text, sizeof out->text, "cpu: %.40s %s", device->name,
-                 is_gpu(device) ? "has no f64" : "is no GPU");
+                 qn_fit_is_gpu(device) ? "has no f64" : "is no GPU");
         return QN_OK;
     }
     if (n < few) {

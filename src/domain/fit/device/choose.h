@@ -61,6 +61,9 @@ qn_status qn_fit_traffic_of(const qn_fit_problem *problem, qn_fit_work work,
 qn_status qn_fit_traffic_of_gradients(const qn_fit_problem *problem, qn_fit_precision precision,
                                       qn_fit_traffic *gather, qn_fit_traffic *owner, qn_err *err);
 
+/* Whether a device is a GPU, neither a CPU nor a simulation. */
+int qn_fit_is_gpu(const qn_device_info *device);
+
 enum { QN_FIT_FEW_INSTANCES = 256 }; /* by default, fewer instances always run on the CPU */
 
 typedef struct qn_fit_choice {
@@ -75,6 +78,6 @@ qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *dev
 
 /* Whether a product that reads a stored J is clearly faster than one that computes J, by the bytes
  * and operations of both on a GPU. The answer is the same on every device, so that the bits are. */
-int qn_fit_is_stored_shorter(const qn_fit_traffic *free_way, const qn_fit_traffic *stored_way);
+int qn_fit_is_stored_shorter(const qn_fit_traffic *computed, const qn_fit_traffic *stored);
 
 #endif

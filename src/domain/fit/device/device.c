@@ -1,34 +1,165 @@
 /* device.c - tables of a problem as buffers. */
 #include "domain/fit/device/device_impl.h"
 
+#include "util/list.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t qn_fit_dev_size(const qn_fit_device *device)
 {
     return device->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
 }
 
-qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
-                           qn_buf **out, qn_err *err)
+/* Buffers.
+ *
+ * The host copy of a buffer is pinned memory that is reused: tables written straight into it need
+ * no second copy and no fresh pages from the system, which took longer than filling the tables of a
+ * million terms. Large copies are made by all threads.
+ */
+
+enum { PIECE = 1 << 18 }; /* bytes from which another thread pays */
+
+static void copy_bytes(void *to, const void *from, size_t bytes)
 {
-    if (bytes && n)
-        return qn_fit_upload(device->ctx, name, bytes, n, 0, out, err);
-    return qn_buf_new(device->ctx, name, n ? n : 8, out, err);
+    const qn_i64 n = (qn_i64)((bytes + PIECE - 1) / PIECE);
+
+#pragma omp parallel for schedule(static) if (n > 2)
+    for (qn_i64 k = 0; k < n; k++) {
+        const size_t at = (size_t)k * PIECE;
+
+        memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
+    }
 }
 
-qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
-                             qn_i64 n, qn_buf **out, qn_err *err)
+static void copy_numbers(void *to, const double *from, qn_i64 n, qn_fit_precision precision)
 {
-    const size_t bytes = (size_t)n * qn_fit_dev_size(device);
+    if (precision == QN_FIT_F64) {
+        copy_bytes(to, from, (size_t)n * sizeof *from);
+        return;
+    }
+#pragma omp parallel for schedule(static) if (n > PIECE)
+    for (qn_i64 k = 0; k < n; k++)
+        ((float *)to)[k] = (float)from[k];
+}
+
+/* A new buffer of at least 8 bytes and its host copy. The caller must write every byte of the copy
+ * now, since its content is undefined. */
+static qn_status make_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
+                           qn_err *err)
+{
+    qn_status st = qn_buf_new(ctx, name, bytes ? bytes : 8, out, err);
+
+    if (st == QN_OK)
+        st = qn_buf_host(*out, QN_HOST_DISCARD, host, err);
+    if (st == QN_OK && !bytes)
+        memset(*host, 0, 8);
+    return st;
+}
+
+/* A buffer of numbers in the device's precision; `values` may be NULL. */
+static qn_status make_numbers(qn_fit_device *d, const char *name, const double *values, qn_i64 n,
+                              qn_buf **out, qn_err *err)
+{
+    const size_t bytes = (size_t)n * qn_fit_dev_size(d);
     qn_status st;
     void *host;
 
     if (!values)
-        return qn_fit_dev_bytes(device, name, NULL, bytes, out, err);
-    st = qn_fit_upload_room(device->ctx, name, bytes, out, &host, err);
+        return qn_buf_new(d->ctx, name, bytes ? bytes : 8, out, err);
+    st = make_room(d->ctx, name, bytes, out, &host, err);
     if (st == QN_OK)
-        qn_fit_copy_numbers(host, values, n, device->precision);
+        copy_numbers(host, values, n, d->precision);
+    return st;
+}
+
+qn_status qn_fit_device_own(qn_fit_device *device, qn_status made, qn_buf **buf, qn_err *err)
+{
+    qn_buf **more = qn_grown(device->owned, device->n_owned, &device->owned_room, sizeof *more);
+
+    if (!more) {
+        qn_buf_free(*buf);
+        *buf = NULL;
+        return qn_fail(err, QN_ERR_NOMEM, "%zu buffers", device->n_owned + 1);
+    }
+    device->owned = more;
+    device->owned[device->n_owned++] = *buf;
+    return made;
+}
+
+qn_status qn_fit_device_room(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
+                             void **host, qn_err *err)
+{
+    const qn_status st = make_room(device->ctx, name, bytes, out, host, err);
+
+    return qn_fit_device_own(device, st, out, err);
+}
+
+qn_status qn_fit_device_table(qn_fit_device *device, const char *name, const void *from, size_t n,
+                              qn_buf **out, qn_err *err)
+{
+    void *host;
+    const qn_status st = qn_fit_device_room(device, name, n, out, &host, err);
+
+    if (st == QN_OK)
+        copy_bytes(host, from, n);
+    return st;
+}
+
+qn_status qn_fit_device_numbers(qn_fit_device *device, const char *name, const double *values,
+                                qn_i64 n, qn_buf **out, qn_err *err)
+{
+    const qn_status st = make_numbers(device, name, values, n, out, err);
+
+    return qn_fit_device_own(device, st, out, err);
+}
+
+qn_status qn_fit_device_make(qn_fit_device *device, qn_fit_maker *make, const char *name,
+                             qn_buf **out, qn_err *err)
+{
+    const qn_status st = make(device, name, out, err);
+
+    return qn_fit_device_own(device, st, out, err);
+}
+
+qn_status qn_fit_device_bytes(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
+                              qn_err *err)
+{
+    const qn_status st = qn_buf_new(device->ctx, name, bytes ? bytes : 8, out, err);
+
+    return qn_fit_device_own(device, st, out, err);
+}
+
+qn_status qn_fit_device_chunks(qn_fit_device *device, const char *const names[3],
+                               const qn_i64 *from, const qn_i64 *to, qn_i64 n, qn_i64 base,
+                               qn_i64 most, qn_fit_chunks *out, qn_err *err)
+{
+    qn_arena scratch = { 0 };
+    qn_i64 *first, *last, *begin = qn_arena_zeros(&scratch, (size_t)n + 1, sizeof *begin);
+    qn_i64 at = 0;
+    qn_status st = QN_OK;
+
+    out->n = 0;
+    for (qn_i64 k = 0; k < n; k++)
+        out->n += (to[k] - from[k] + most - 1) / most;
+    first = qn_arena_zeros(&scratch, (size_t)out->n, sizeof *first);
+    last = qn_arena_zeros(&scratch, (size_t)out->n, sizeof *last);
+    if (scratch.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %lld chunks", names[0], (long long)out->n);
+    for (qn_i64 k = 0; k < n; k++) {
+        begin[k] = at;
+        for (qn_i64 e = from[k]; e < to[k]; e += most) {
+            first[at] = e - base;
+            last[at++] = (e + most < to[k] ? e + most : to[k]) - base;
+        }
+    }
+    begin[n] = at;
+    QN_TRY(qn_fit_device_table(device, names[0], first, (size_t)at * 8, &out->from, err));
+    QN_TRY(qn_fit_device_table(device, names[1], last, (size_t)at * 8, &out->to, err));
+    QN_TRY(qn_fit_device_table(device, names[2], begin, ((size_t)n + 1) * 8, &out->begin, err));
+out:
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -40,8 +171,9 @@ static qn_status lay_out(qn_fit_device *d, qn_err *err)
     qn_i64 **const tables[] = { &d->idx_at, &d->data_at, &d->row_at, &d->cost_at };
 
     for (int k = 0; k < 4; k++)
-        if (!(*tables[k] = calloc((size_t)p->n_groups + 1, sizeof **tables[k])))
-            return qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
+        *tables[k] = qn_arena_zeros(&d->memory, (size_t)p->n_groups + 1, sizeof **tables[k]);
+    if (d->memory.failed)
+        return qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
 
@@ -66,8 +198,7 @@ static qn_status upload_ones(qn_fit_device *d, qn_err *err)
     for (int k = 0; k < p->n_groups; k++)
         if (p->groups[k].is_energy && p->groups[k].n_rows * p->groups[k].ld > n)
             n = p->groups[k].n_rows * p->groups[k].ld;
-    st = qn_fit_upload_room(d->ctx, "fit.ones", (size_t)n * qn_fit_dev_size(d), &d->ones, &host,
-                            err);
+    st = qn_fit_device_room(d, "fit.ones", (size_t)n * qn_fit_dev_size(d), &d->ones, &host, err);
     for (qn_i64 k = 0; st == QN_OK && k < n; k++)
         if (d->precision == QN_FIT_F64)
             ((double *)host)[k] = 1;
@@ -84,17 +215,17 @@ static qn_status upload_tables(qn_fit_device *d, qn_err *err)
     uint32_t *idx;
     void *data, *room;
 
-    QN_TRY(qn_fit_upload_room(d->ctx, "fit.idx", (size_t)d->idx_at[p->n_groups] * sizeof *idx,
-                              &d->idx, &room, err));
-    QN_TRY(qn_fit_upload_room(d->ctx, "fit.data", (size_t)d->data_at[p->n_groups] * size, &d->data,
+    QN_TRY(qn_fit_device_room(d, "fit.idx", (size_t)d->idx_at[p->n_groups] * sizeof *idx, &d->idx,
+                              &room, err));
+    QN_TRY(qn_fit_device_room(d, "fit.data", (size_t)d->data_at[p->n_groups] * size, &d->data,
                               &data, err));
     idx = room;
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
 
-        qn_fit_copy_bytes(idx + d->idx_at[k], g->idx, (size_t)(g->n_slots * g->ld) * sizeof *idx);
-        qn_fit_copy_numbers((char *)data + (size_t)d->data_at[k] * size, g->data,
-                            g->n_columns * g->ld, d->precision);
+        copy_bytes(idx + d->idx_at[k], g->idx, (size_t)(g->n_slots * g->ld) * sizeof *idx);
+        copy_numbers((char *)data + (size_t)d->data_at[k] * size, g->data, g->n_columns * g->ld,
+                     d->precision);
     }
     QN_TRY(upload_ones(d, err));
 out:
@@ -112,7 +243,7 @@ static qn_status upload_off(qn_fit_device *d, qn_err *err)
 
     for (int k = 0; k < p->n_sets; k++)
         n += (size_t)p->sets[k].count * p->sets[k].dim * p->sets[k].dim;
-    if ((st = qn_fit_upload_room(d->ctx, "fit.off", n, &d->is_off_block, &room, err)) != QN_OK)
+    if ((st = qn_fit_device_room(d, "fit.off", n, &d->is_off_block, &room, err)) != QN_OK)
         return st;
     off = room;
     for (int k = 0; k < p->n_sets; k++) {
@@ -139,12 +270,12 @@ static qn_status upload_index(qn_fit_device *d, qn_err *err)
     const size_t n = (size_t)inv->n_entries;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_dev_bytes(d, "fit.start", inv->start,
-                            ((size_t)p->n_blocks + 1) * sizeof *inv->start, &d->start, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.place", inv->place, n * sizeof *inv->place, &d->place, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.instance", inv->instance, n * sizeof *inv->instance,
-                            &d->instance, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.fixed", p->is_fixed, p->n_scalars, &d->is_fixed, err));
+    QN_TRY(qn_fit_device_table(d, "fit.start", inv->start,
+                               ((size_t)p->n_blocks + 1) * sizeof *inv->start, &d->start, err));
+    QN_TRY(qn_fit_device_table(d, "fit.place", inv->place, n * sizeof *inv->place, &d->place, err));
+    QN_TRY(qn_fit_device_table(d, "fit.instance", inv->instance, n * sizeof *inv->instance,
+                               &d->instance, err));
+    QN_TRY(qn_fit_device_table(d, "fit.fixed", p->is_fixed, p->n_scalars, &d->is_fixed, err));
     QN_TRY(upload_off(d, err));
 out:
     return st;
@@ -153,44 +284,31 @@ out:
 /* Chunks of the long lists of a set. */
 static qn_status upload_long(qn_fit_device *d, int set, qn_err *err)
 {
+    static const char *const names[] = { "fit.first", "fit.last", "fit.begin" };
     const qn_fit_problem *p = d->problem;
     const qn_fit_set *s = &p->sets[set];
     const qn_i64 *start = p->inverse.start + s->first_block;
     qn_fit_dev_long *l = &d->longs[set];
-    qn_i64 *table = NULL, *target, *begin, *first, *last;
+    qn_arena scratch = { 0 };
+    qn_i64 *target = qn_arena_zeros(&scratch, s->count, sizeof *target);
+    qn_i64 *from = qn_arena_zeros(&scratch, s->count, sizeof *from);
+    qn_i64 *to = qn_arena_zeros(&scratch, s->count, sizeof *to);
     qn_status st = QN_OK;
 
+    if (scratch.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: lists of %u blocks", s->name, s->count);
     for (uint32_t b = 0; b < s->count; b++)
         if (start[b + 1] - start[b] > QN_FIT_SHORT) {
-            l->n++;
-            l->n_chunks += (start[b + 1] - start[b] + QN_FIT_CHUNK - 1) / QN_FIT_CHUNK;
+            target[l->n] = b;
+            from[l->n] = start[b];
+            to[l->n++] = start[b + 1];
         }
     if (!l->n)
-        return QN_OK;
-    if (!(table = calloc((size_t)(2 * l->n + 2 * l->n_chunks + 2), sizeof *table)))
-        return qn_fail(err, QN_ERR_NOMEM, "%s: %lld chunks", s->name, (long long)l->n_chunks);
-    target = table;
-    begin = target + l->n;
-    first = begin + l->n + 1;
-    last = first + l->n_chunks;
-    l->n = l->n_chunks = 0;
-    for (uint32_t b = 0; b < s->count; b++) {
-        if (start[b + 1] - start[b] <= QN_FIT_SHORT)
-            continue;
-        target[l->n] = b;
-        begin[l->n++] = l->n_chunks;
-        for (qn_i64 k = start[b]; k < start[b + 1]; k += QN_FIT_CHUNK) {
-            first[l->n_chunks] = k;
-            last[l->n_chunks++] = k + QN_FIT_CHUNK < start[b + 1] ? k + QN_FIT_CHUNK : start[b + 1];
-        }
-    }
-    begin[l->n] = l->n_chunks;
-    QN_TRY(qn_fit_dev_bytes(d, "fit.target", target, (size_t)l->n * 8, &l->target, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.begin", begin, (size_t)(l->n + 1) * 8, &l->begin, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.first", first, (size_t)l->n_chunks * 8, &l->first, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.last", last, (size_t)l->n_chunks * 8, &l->last, err));
+        goto out;
+    QN_TRY(qn_fit_device_table(d, "fit.target", target, (size_t)l->n * 8, &l->target, err));
+    QN_TRY(qn_fit_device_chunks(d, names, from, to, l->n, 0, QN_FIT_CHUNK, &l->chunks, err));
 out:
-    free(table);
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -201,16 +319,19 @@ static qn_status make_sums(qn_fit_device *d, qn_err *err)
     const size_t size = qn_fit_dev_size(d);
     qn_status st = QN_OK;
 
-    if (!(d->sums_at = calloc((size_t)p->n_sets + 1, sizeof *d->sums_at)))
+    if (!(d->sums_at = qn_arena_zeros(&d->memory, (size_t)p->n_sets + 1, sizeof *d->sums_at)))
         return qn_fail(err, QN_ERR_NOMEM, "%d parameter sets", p->n_sets);
     for (int k = 0; k < p->n_sets; k++)
-        d->sums_at[k + 1] = d->sums_at[k] + d->longs[k].n_chunks * p->sets[k].dim * p->sets[k].dim;
-    QN_TRY(qn_fit_dev_numbers(d, "fit.sums", NULL, d->sums_at[p->n_sets], &d->sums, err));
+        d->sums_at[k + 1] = d->sums_at[k] + d->longs[k].chunks.n * p->sets[k].dim * p->sets[k].dim;
+    QN_TRY(qn_fit_device_numbers(d, "fit.sums", NULL, d->sums_at[p->n_sets], &d->sums, err));
     for (int k = 0; k < p->n_sets; k++)
         if (d->longs[k].n)
-            QN_TRY(qn_buf_view(d->sums, p->sets[k].name, (size_t)d->sums_at[k] * size,
-                               (size_t)(d->sums_at[k + 1] - d->sums_at[k]) * size,
-                               &d->longs[k].sums, err));
+            QN_TRY(qn_fit_device_own(d,
+                                     qn_buf_view(d->sums, p->sets[k].name,
+                                                 (size_t)d->sums_at[k] * size,
+                                                 (size_t)(d->sums_at[k + 1] - d->sums_at[k]) * size,
+                                                 &d->longs[k].sums, err),
+                                     &d->longs[k].sums, err));
 out:
     return st;
 }
@@ -218,50 +339,40 @@ out:
 /* Chunks of costs: each row of each group by itself. */
 static qn_status upload_costs(qn_fit_device *d, qn_err *err)
 {
+    static const char *const names[] = { "fit.cost_first", "fit.cost_last", "fit.cost_begin" };
     const qn_fit_problem *p = d->problem;
-    qn_i64 *first, *last, *begin, *row, room = d->n_costs / QN_FIT_CHUNK + 1;
+    qn_arena scratch = { 0 };
+    qn_i64 *row = qn_arena_zeros(&scratch, (size_t)p->n_groups + 1, sizeof *row), *from, *to;
+    qn_i64 room = 0;
     qn_status st = QN_OK;
 
     for (int k = 0; k < p->n_groups; k++)
         room += p->groups[k].n_rows;
-    first = calloc((size_t)room * 3 + (size_t)p->n_groups + 4, sizeof *first);
-    if (!first)
-        return qn_fail(err, QN_ERR_NOMEM, "%lld costs", (long long)d->n_costs);
-    last = first + room;
-    begin = last + room;
-    row = begin + room + 1;
+    from = qn_arena_zeros(&scratch, (size_t)room, sizeof *from);
+    to = qn_arena_zeros(&scratch, (size_t)room, sizeof *to);
+    if (scratch.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%lld rows of costs", (long long)room);
     for (int k = 0; k < p->n_groups; k++) {
         const qn_fit_group *g = &p->groups[k];
 
         row[k] = d->n_cost_rows;
         for (int r = 0; r < (g->is_energy ? g->n_rows : 1); r++) {
-            const qn_i64 from = d->cost_at[k] + r * g->ld;
-
-            begin[d->n_cost_rows++] = d->n_cost_chunks;
-            for (qn_i64 i = 0; i < g->n; i += QN_FIT_CHUNK) {
-                first[d->n_cost_chunks] = from + i;
-                last[d->n_cost_chunks++] =
-                    from + (i + QN_FIT_CHUNK < g->n ? i + QN_FIT_CHUNK : g->n);
-            }
+            from[d->n_cost_rows] = d->cost_at[k] + r * g->ld;
+            to[d->n_cost_rows] = from[d->n_cost_rows] + g->n;
+            d->n_cost_rows++;
         }
     }
     row[p->n_groups] = d->n_cost_rows;
-    begin[d->n_cost_rows] = d->n_cost_chunks;
-    QN_TRY(qn_fit_dev_bytes(d, "fit.cost_first", first, (size_t)d->n_cost_chunks * 8,
-                            &d->cost_first, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.cost_last", last, (size_t)d->n_cost_chunks * 8, &d->cost_last,
-                            err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.cost_begin", begin, (size_t)(d->n_cost_rows + 1) * 8,
-                            &d->cost_begin, err));
+    QN_TRY(qn_fit_device_chunks(d, names, from, to, d->n_cost_rows, 0, QN_FIT_CHUNK,
+                                &d->cost_chunks, err));
+    QN_TRY(qn_fit_device_table(d, "fit.cost_row", row, ((size_t)p->n_groups + 1) * 8, &d->cost_row,
+                               err));
     QN_TRY(
-        qn_fit_dev_bytes(d, "fit.cost_row", row, ((size_t)p->n_groups + 1) * 8, &d->cost_row, err));
-    QN_TRY(qn_fit_dev_bytes(d, "fit.cost_sums", NULL, (size_t)d->n_cost_chunks * 8, &d->cost_sums,
-                            err));
-    QN_TRY(
-        qn_fit_dev_bytes(d, "fit.cost_rows", NULL, (size_t)d->n_cost_rows * 8, &d->cost_rows, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.costs", NULL, d->n_costs, &d->costs, err));
+        qn_fit_device_bytes(d, "fit.cost_sums", (size_t)d->cost_chunks.n * 8, &d->cost_sums, err));
+    QN_TRY(qn_fit_device_bytes(d, "fit.cost_rows", (size_t)d->n_cost_rows * 8, &d->cost_rows, err));
+    QN_TRY(qn_fit_device_numbers(d, "fit.costs", NULL, d->n_costs, &d->costs, err));
 out:
-    free(first);
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -283,10 +394,8 @@ qn_status qn_fit_device_new(qn_ctx *ctx, const qn_fit_problem *problem, qn_fit_p
     for (int k = 0; k < problem->n_sets; k++)
         d->max_dim =
             (int)problem->sets[k].dim > d->max_dim ? (int)problem->sets[k].dim : d->max_dim;
-    if (!(d->longs = calloc((size_t)problem->n_sets + 1, sizeof *d->longs))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%d parameter sets", problem->n_sets);
-        goto out;
-    }
+    if (!(d->longs = qn_arena_zeros(&d->memory, (size_t)problem->n_sets, sizeof *d->longs)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%d parameter sets", problem->n_sets);
     QN_TRY(lay_out(d, err));
     QN_TRY(upload_tables(d, err));
     QN_TRY(upload_index(d, err));
@@ -307,31 +416,10 @@ void qn_fit_device_free(qn_fit_device *device)
         return;
     for (int k = 0; k < QN_FIT_N_DEV; k++)
         qn_fit_dev_run_free(device, &device->runs[k]);
-    qn_fit_dev_owner_free(device);
-    for (int k = 0; device->longs && k < device->problem->n_sets; k++) {
-        qn_buf_free(device->longs[k].target);
-        qn_buf_free(device->longs[k].begin);
-        qn_buf_free(device->longs[k].first);
-        qn_buf_free(device->longs[k].last);
-        qn_buf_free(device->longs[k].sums);
-    }
-    {
-        qn_buf *const all[] = { device->sums,      device->idx,        device->data,
-                                device->ones,      device->start,      device->place,
-                                device->instance,  device->is_fixed,   device->is_off_block,
-                                device->costs,     device->cost_first, device->cost_last,
-                                device->cost_sums, device->cost_begin, device->cost_rows,
-                                device->cost_row };
-
-        for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-            qn_buf_free(all[k]);
-    }
-    free(device->longs);
-    free(device->sums_at);
-    free(device->idx_at);
-    free(device->data_at);
-    free(device->row_at);
-    free(device->cost_at);
+    while (device->n_owned) /* views before what they show */
+        qn_buf_free(device->owned[--device->n_owned]);
+    free(device->owned);
+    qn_arena_clear(&device->memory);
     free(device);
 }
 
@@ -356,37 +444,23 @@ const char *qn_fit_device_accumulation(qn_fit_device *device)
                                                                                      : "gather";
 }
 
-static qn_status read_numbers(qn_buf *buf, qn_fit_precision precision, double *out, qn_i64 n,
-                              qn_err *err)
-{
-    qn_status st;
-    void *host;
-
-    if (precision == QN_FIT_F64)
-        return qn_buf_read(buf, 0, out, (size_t)n * sizeof *out, err);
-    st = qn_buf_host(buf, QN_HOST_READ, &host, err);
-    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
-        out[k] = ((float *)host)[k];
-    return st;
-}
-
 /* Buffers of callers. */
 
 qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const double *values,
                                qn_buf **out, qn_err *err)
 {
-    return qn_fit_dev_numbers(device, name, values, device->problem->n_scalars, out, err);
+    return make_numbers(device, name, values, device->problem->n_scalars, out, err);
 }
 
 qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
-    return qn_fit_dev_numbers(device, name, NULL, device->n_rows, out, err);
+    return make_numbers(device, name, NULL, device->n_rows, out, err);
 }
 
 qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
-    return qn_fit_dev_bytes(device, name, NULL,
-                            ((size_t)device->problem->n_groups + 1) * sizeof(double), out, err);
+    return qn_buf_new(device->ctx, name, ((size_t)device->problem->n_groups + 1) * sizeof(double),
+                      out, err);
 }
 
 qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
@@ -396,7 +470,7 @@ qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf *
     for (int k = 0; k < device->problem->n_sets; k++)
         n += (qn_i64)device->problem->sets[k].count * device->problem->sets[k].dim *
              device->problem->sets[k].dim;
-    return qn_fit_dev_numbers(device, name, NULL, n, out, err);
+    return make_numbers(device, name, NULL, n, out, err);
 }
 
 void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage)
@@ -417,10 +491,9 @@ const char *qn_fit_dev_stored_type(const qn_fit_device *device)
 qn_status qn_fit_device_jacobian(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
     const qn_status st = qn_fit_dev_tapes(device, QN_FIT_DEV_LINEARIZE, err);
+    const size_t bytes = qn_fit_device_jacobian_bytes(device);
 
-    if (st != QN_OK)
-        return st;
-    return qn_fit_dev_bytes(device, name, NULL, qn_fit_device_jacobian_bytes(device), out, err);
+    return st == QN_OK ? qn_buf_new(device->ctx, name, bytes ? bytes : 8, out, err) : st;
 }
 
 size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device)
@@ -430,12 +503,6 @@ size_t qn_fit_device_jacobian_bytes(const qn_fit_device *device)
     return run->tapes ? (size_t)run->jacobian_at[device->problem->n_groups] *
                             qn_fit_dev_stored_size(device)
                       : 0;
-}
-
-qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
-                                      qn_i64 n, qn_err *err)
-{
-    return read_numbers(jacobian, device->storage, out, n, err);
 }
 
 const qn_fit_tape *qn_fit_device_tape(const qn_fit_device *device, int group, qn_i64 *jacobian_at)
@@ -450,8 +517,8 @@ const qn_fit_tape *qn_fit_device_tape(const qn_fit_device *device, int group, qn
 
 qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err)
 {
-    return qn_fit_dev_bytes(device, name, NULL,
-                            (size_t)device->problem->n_groups * 2 * sizeof(uint32_t), out, err);
+    return qn_buf_new(device->ctx, name,
+                      ((size_t)device->problem->n_groups + 1) * 2 * sizeof(uint32_t), out, err);
 }
 
 qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad *out, qn_err *err)
@@ -475,7 +542,15 @@ qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad 
 
 qn_status qn_fit_device_read(qn_fit_device *device, qn_buf *buf, double *out, qn_i64 n, qn_err *err)
 {
-    return read_numbers(buf, device->precision, out, n, err);
+    qn_status st;
+    void *host;
+
+    if (device->precision == QN_FIT_F64)
+        return qn_buf_read(buf, 0, out, (size_t)n * sizeof *out, err);
+    st = qn_buf_host(buf, QN_HOST_READ, &host, err);
+    for (qn_i64 k = 0; st == QN_OK && k < n; k++)
+        out[k] = ((float *)host)[k];
+    return st;
 }
 
 void qn_fit_device_describe(qn_fit_device *device, char *text, size_t size)

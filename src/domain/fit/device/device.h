@@ -19,6 +19,9 @@
 #include <quern/buffer.h>
 #include <quern/graph.h>
 
+/* A launcher in the precision of `d`. */
+#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
+
 typedef struct qn_fit_device qn_fit_device;
 
 /* The problem must be finished and outlive the device; graphs with its stages are freed first. */
@@ -33,7 +36,7 @@ void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract);
 /* The most instances of one dispatch; 0: no limit. The bits of results do not depend on it. To be
  * called before the first stage. */
 qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err);
-/* "How gradients of this problem are summed: "gather", "owner" or "atomic". */
+/* How gradients of this problem are summed: "gather", "owner" or "atomic". */
 const char *qn_fit_device_accumulation(qn_fit_device *device);
 
 /* New buffers that belong to the caller: a vector (filled with `values` unless NULL), a row vector,
@@ -42,14 +45,12 @@ qn_status qn_fit_device_vector(qn_fit_device *device, const char *name, const do
                                qn_buf **out, qn_err *err);
 qn_status qn_fit_device_rows(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
-/* Diagonal blocks of J'J, laid out as in qn_fit_host_diagonal. */
+/* Diagonal blocks of J'J, dim * dim numbers by rows, block after block. */
 qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 /* The precision in which Jacobians are stored; at first the device's own. F32 halves the bytes that
  * a product with a stored Jacobian reads; computations keep their precision. To be called before
  * _jacobian and before the first stage. */
 void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage);
-qn_status qn_fit_device_read_jacobian(qn_fit_device *device, qn_buf *jacobian, double *out,
-                                      qn_i64 n, qn_err *err);
 
 /* The stored Jacobian: value `stored` of instance i of a group is at jacobian_at + stored * ld + i;
  * the tape's section QN_FIT_JAC says which entries these are. */
@@ -103,7 +104,7 @@ qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, 
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err);
 
-/* Stages with a stored Jacobian (device_stored.c).
+/* Stages with a stored Jacobian (stored.c).
  *
  * `jacobian` is a buffer of qn_fit_device_jacobian. Sums are gathered, by the inverse index. Where
  * J is stored in another precision, gradient and diagonal of a point use J as computed.
@@ -118,30 +119,40 @@ qn_status qn_fit_stage_stored_jtu(qn_fit_device *device, qn_graph *graph, qn_buf
                                   qn_buf *rows, qn_buf *out, qn_err *err);
 qn_status qn_fit_stage_stored_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
                                    qn_buf *v, qn_buf *out, qn_err *err);
-qn_status qn_fit_stage_stored_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *jacobian,
-                                       qn_buf *blocks, qn_err *err);
 
 /* Whether products J'J v are clearly faster with a stored J than with qn_fit_stage_jtjv. */
 qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_err *err);
 
-/* Uploading tables.
- *
- * The host copy of a buffer is pinned memory that is reused: tables written straight into it need
- * no second copy and no fresh pages from the system, which took longer than filling the tables of a
- * million terms. Large copies are made by all threads.
- */
+/* Buffers that the device frees with itself: `n` numbers in its precision, filled with `values`
+ * unless NULL; zeroed bytes; a copy of a table; and one whose host copy the caller fills at
+ * once. */
+qn_status qn_fit_device_numbers(qn_fit_device *device, const char *name, const double *values,
+                                qn_i64 n, qn_buf **out, qn_err *err);
+qn_status qn_fit_device_bytes(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
+                              qn_err *err);
+qn_status qn_fit_device_table(qn_fit_device *device, const char *name, const void *from, size_t n,
+                              qn_buf **out, qn_err *err);
+qn_status qn_fit_device_room(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
+                             void **host, qn_err *err);
 
-/* A new buffer of at least 8 bytes and its host copy. The caller must write every byte of the copy
- * now, since its content is undefined. */
-qn_status qn_fit_upload_room(qn_ctx *ctx, const char *name, size_t bytes, qn_buf **out, void **host,
-                             qn_err *err);
+/* Likewise what qn_fit_device_rows, _cost, _blocks or _jacobian makes. */
+typedef qn_status qn_fit_maker(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
+qn_status qn_fit_device_make(qn_fit_device *device, qn_fit_maker *make, const char *name,
+                             qn_buf **out, qn_err *err);
 
-/* A new buffer with these bytes, followed by `extra` bytes of 0. */
-qn_status qn_fit_upload(qn_ctx *ctx, const char *name, const void *from, size_t bytes, size_t extra,
-                        qn_buf **out, qn_err *err);
+/* Leaves a buffer to the device, which was made with the status `made`; it may be NULL. */
+qn_status qn_fit_device_own(qn_fit_device *device, qn_status made, qn_buf **buf, qn_err *err);
 
-void qn_fit_copy_bytes(void *to, const void *from, size_t bytes);
-/* Doubles as numbers of the precision. */
-void qn_fit_copy_numbers(void *to, const double *from, qn_i64 n, qn_fit_precision precision);
+/* Ranges cut into chunks: the entries of each chunk, and the first chunk of each range. */
+typedef struct qn_fit_chunks {
+    qn_buf *from, *to, *begin;
+    qn_i64 n;
+} qn_fit_chunks;
+
+/* Cuts `n` ranges [from[k] - base, to[k] - base) into chunks of at most `most`; none goes past the
+ * end of its range. `names` are those of the three buffers. */
+qn_status qn_fit_device_chunks(qn_fit_device *device, const char *const names[3],
+                               const qn_i64 *from, const qn_i64 *to, qn_i64 n, qn_i64 base,
+                               qn_i64 most, qn_fit_chunks *out, qn_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "domain/fit/code/tape.h"
 #include "domain/fit/device/device.h"
 #include "domain/fit/problem/sum_order.h"
+#include "util/arena.h"
 
 typedef enum {
     QN_FIT_DEV_COST,
@@ -55,13 +56,11 @@ typedef struct qn_fit_dev_run {
 
 /* Lists of a set's blocks with more than 32 entries. */
 typedef struct qn_fit_dev_long {
-    qn_buf *target, *begin; /* blocks of the set; first chunk of each */
-    qn_buf *first, *last;   /* entries of each chunk */
-    qn_buf *sums;           /* [cell][chunk] */
-    qn_i64 n, n_chunks;
+    qn_buf *target; /* blocks of the set */
+    qn_i64 n;
+    qn_fit_chunks chunks;
+    qn_buf *sums; /* [cell][chunk] */
 } qn_fit_dev_long;
-
-enum { QN_FIT_DEV_SIDE = 32 };
 
 /* Lists of a set's blocks for the kernel of owners, 32 blocks side by side. */
 typedef struct qn_fit_dev_own {
@@ -73,6 +72,9 @@ typedef struct qn_fit_dev_own {
 struct qn_fit_device {
     qn_ctx *ctx;
     const qn_fit_problem *problem;
+    qn_arena memory;
+    qn_buf **owned; /* all buffers below, and some of its users */
+    size_t n_owned, owned_room;
     qn_fit_precision precision, storage; /* storage: of Jacobians */
     qn_fit_accumulate accumulate;
     int may_contract;
@@ -94,30 +96,21 @@ struct qn_fit_device {
     qn_buf *sums;                     /* of chunks of all sets; each set has a view of it */
     qn_i64 *sums_at;                  /* of each set */
 
-    qn_buf *costs, *cost_first, *cost_last, *cost_sums, *cost_begin, *cost_rows, *cost_row;
-    qn_i64 n_cost_chunks, n_cost_rows;
+    qn_buf *costs, *cost_sums, *cost_rows, *cost_row;
+    qn_fit_chunks cost_chunks; /* of each row */
+    qn_i64 n_cost_rows;
 };
 
 size_t qn_fit_dev_size(const qn_fit_device *device); /* of a number */
-
-/* A buffer of numbers in the device's precision; `values` may be NULL. */
-qn_status qn_fit_dev_numbers(qn_fit_device *device, const char *name, const double *values,
-                             qn_i64 n, qn_buf **out, qn_err *err);
-qn_status qn_fit_dev_bytes(qn_fit_device *device, const char *name, const void *bytes, size_t n,
-                           qn_buf **out, qn_err *err);
 
 /* runs.c: makes the tapes, text, kernels and tables of a kind, once. */
 qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run);
 
+/* The sections of a kind, for residuals. */
+unsigned qn_fit_dev_wants(qn_fit_dev_kind kind);
 /* The section whose entries are gathered for each scalar, or -1. */
 int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind);
-
-static inline int qn_fit_dev_has_squares(qn_fit_dev_kind kind)
-{
-    return kind == QN_FIT_DEV_DIAGONAL || kind == QN_FIT_DEV_POINT ||
-           kind == QN_FIT_DEV_STORING_POINT || kind == QN_FIT_DEV_STORED_DIAGONAL;
-}
 
 /* Columns of these tapes are values of a stored Jacobian. */
 static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
@@ -135,18 +128,22 @@ typedef struct qn_fit_dev_tables {
 qn_status qn_fit_dev_print_call(const qn_fit_tape *tape, const char *function,
                                 const qn_fit_dev_tables *tables, const char *indent, qn_str *out,
                                 qn_err *err);
+/* "-r.v[3]", or a constant: an entry of a section, after such a call. */
+void qn_fit_dev_print_part(const qn_fit_section *section, int entry, qn_str *out);
 /* The tables that the tape reads: ", IN(u32, idx), IN(real, x)"; `stored` is the type of the
  * values of a stored Jacobian. */
 void qn_fit_dev_print_inputs(const qn_fit_tape *tape, const char *stored, qn_str *out);
 
-/* "The type of stored Jacobians, "real" or "float", and the size of their values. */
+/* The type of stored Jacobians, "real" or "float", and the size of their values. */
 const char *qn_fit_dev_stored_type(const qn_fit_device *device);
 size_t qn_fit_dev_stored_size(const qn_fit_device *device);
 
-/* parts.c: a kernel over `n` items in stages of at most `most` (0: one stage), and one over the
- * blocks of a set in stages of at most batch_size terms. */
-qn_status qn_fit_dev_stage_parts(qn_graph *graph, const char *name, const qn_kernel_info *kernel,
-                                 qn_i64 n, qn_i64 most, const qn_arg *args, qn_err *err);
+/* stages.c: kernel fit_g<group> of a kind over `n` items in stages of at most `most` (0: one
+ * stage), named PREFIX.<name of the group>; and a kernel over the blocks of a set in stages of at
+ * most batch_size terms. */
+qn_status qn_fit_dev_stage_group(qn_fit_device *device, qn_graph *graph, const char *prefix,
+                                 qn_fit_dev_kind kind, int group, qn_i64 n, qn_i64 most,
+                                 const qn_arg *args, qn_err *err);
 qn_status qn_fit_dev_stage_blocks(qn_fit_device *device, qn_graph *graph, const char *name,
                                   const qn_kernel_info *kernel, int set, const qn_arg *args,
                                   qn_err *err);
@@ -157,9 +154,10 @@ qn_status qn_fit_dev_print_small(const qn_fit_device *device, qn_fit_dev_kind ki
                                  qn_err *err);
 qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
-/* Vectors of a stage; those that its kernels do not use are NULL. */
+/* Vectors of a stage; those that it does not use are NULL. */
 typedef struct qn_fit_dev_vectors {
     qn_buf *x, *tangent, *seed, *rows, *jacobian;
+    qn_buf *cost, *sums, *blocks; /* results: sums by scalar, and of the diagonal blocks */
 } qn_fit_dev_vectors;
 qn_status qn_fit_dev_stage_small(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                                  const qn_fit_dev_vectors *v, qn_err *err);
@@ -191,23 +189,16 @@ static inline int qn_fit_dev_is_owner(qn_fit_dev_kind kind)
     return kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_OWNER_JTJV;
 }
 qn_status qn_fit_dev_choose_owner(qn_fit_device *device, int *is_owner, qn_err *err);
-/* The number of slots of all groups that are bound to blocks of a set. */
-int qn_fit_dev_count_places(const qn_fit_problem *p, int set);
 qn_status qn_fit_dev_print_owner(const qn_fit_device *device, qn_fit_dev_kind kind, qn_str *out,
                                  qn_err *err);
 qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err); /* made once */
-void qn_fit_dev_owner_free(qn_fit_device *device);
 /* `tangent` NULL: the gradient. */
 qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
                                  qn_buf *out, qn_err *err);
 
-/* stages.c: the kernels of all groups, the sum of costs (nothing if `cost` is NULL), and sums by
- * block; with `is_pair`, those of the diagonal blocks. */
-qn_status qn_fit_dev_stage_groups(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
-                                  const qn_fit_dev_vectors *v, qn_err *err);
-qn_status qn_fit_dev_sum_costs(qn_fit_device *device, qn_graph *graph, qn_buf *cost, qn_err *err);
-qn_status qn_fit_dev_gather(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
-                            int is_pair, qn_buf *out, qn_err *err);
+/* stages.c: the kernels of all groups, then the sums that `v` has room for. */
+qn_status qn_fit_dev_stage(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
+                           const qn_fit_dev_vectors *v, qn_err *err);
 /* Whether one kernel per group can evaluate a whole point without spilling registers. */
 qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
                                   qn_err *err);
@@ -215,18 +206,8 @@ qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, i
 /* Makes only the tapes of a kind, for questions about them. */
 qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
-/* Products with a stored Jacobian, as an expression (stored_graph.c).
- *
- * J v is linear in v: with stored values as data columns and v as parameters it is an expression
- * like any other. Its derivative is J itself, so the tapes for J v, J'u, J'J v and the diagonal
- * blocks are derived like all tapes, with the signs and constants of stored entries.
- */
-
-/* `linearized` has the section QN_FIT_JAC. Column k of the graph is stored value k; slots and
- * variables are those of `linearized`. */
-qn_status qn_fit_stored_graph(const qn_fit_tape *linearized, qn_fit_graph **out, qn_err *err);
-
-/* The tape over that graph. */
+/* stored.c: the tape of a product with a stored Jacobian, over the section QN_FIT_JAC of
+ * `linearized`. */
 qn_status qn_fit_stored_tape(const qn_fit_tape *linearized, unsigned wants, qn_fit_tape **out,
                              qn_err *err);
 

@@ -23,10 +23,9 @@ int qn_fit_dev_can_reduce(const qn_fit_problem *problem, int group, qn_fit_dev_k
 {
     const qn_fit_group *g = &problem->groups[group];
 
-    if (kind != QN_FIT_DEV_GRADIENT && kind != QN_FIT_DEV_BARE_GRADIENT && kind != QN_FIT_DEV_JTU &&
-        kind != QN_FIT_DEV_JTJV && kind != QN_FIT_DEV_STORED_JTU && kind != QN_FIT_DEV_STORED_JTJV)
-        return 0;
-    if (g->n <= QN_FIT_SHORT || g->n_slots == 0)
+    if (qn_fit_dev_section(g, kind) < 0 || qn_fit_dev_is_atomic(kind) ||
+        qn_fit_dev_wants(kind) & QN_FIT_WANT(QN_FIT_DIAG) || g->n <= QN_FIT_SHORT ||
+        g->n_slots == 0)
         return 0;
     for (int s = 0; s < g->n_slots; s++)
         if (!is_own_block(problem, g, s))
@@ -54,18 +53,6 @@ static void print_head(const qn_fit_tape *p, const char *name, const char *store
     qn_str_add(out, ", IN(i64, at), INOUT(real, cost), INOUT(real, sums))\n{\n");
 }
 
-/* What one instance adds to variable `v`. */
-static void print_part(const qn_fit_section *s, int v, qn_str *out)
-{
-    const qn_fit_entry *e = &s->entries[v];
-
-    if (e->stored < 0)
-        qn_str_addf(out, "            P(s[%d]) += R(%.17g);\n", v, e->factor);
-    else
-        qn_str_addf(out, "            P(s[%d]) += %sr.v[%d];\n", v, e->factor < 0 ? "-" : "",
-                    s->first + e->stored);
-}
-
 static qn_status print_loop(const qn_fit_tape *p, const char *function,
                             const qn_fit_section *gathered, qn_str *out, qn_err *err)
 {
@@ -78,8 +65,11 @@ static qn_status print_loop(const qn_fit_tape *p, const char *function,
         for (int row = 0; row < p->sections[s].count; row++)
             qn_str_addf(out, "            cost[%d * ld + i] = r.v[%d];\n", row,
                         p->sections[s].first + row);
-    for (int v = 0; v < p->n_variables; v++)
-        print_part(gathered, v, out);
+    for (int v = 0; v < p->n_variables; v++) {
+        qn_str_addf(out, "            P(s[%d]) += ", v);
+        qn_fit_dev_print_part(gathered, v, out);
+        qn_str_add(out, ";\n");
+    }
     qn_str_add(out, "        }\n");
 out:
     return st;
@@ -149,10 +139,10 @@ qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, i
         const int set = g->slot_set[tape->variables[v].slot];
 
         at[v] =
-            device->sums_at[set] + (qn_i64)tape->variables[v].comp * device->longs[set].n_chunks;
+            device->sums_at[set] + (qn_i64)tape->variables[v].comp * device->longs[set].chunks.n;
     }
-    st = qn_fit_dev_bytes(device, "fit.reduce", at, ((size_t)tape->n_variables + 1) * sizeof *at,
-                          &device->runs[kind].reduce_at[group], err);
+    st = qn_fit_device_table(device, "fit.reduce", at, ((size_t)tape->n_variables + 1) * sizeof *at,
+                             &device->runs[kind].reduce_at[group], err);
     free(at);
     return st;
 }

@@ -3,91 +3,72 @@
 
 #include "engine/engine.h"
 
+#include "util/env.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of an energy is the sum of its rows; its gradient is J' times ones. */
+enum {
+    COST = QN_FIT_WANT(QN_FIT_COST),
+    RES = QN_FIT_WANT(QN_FIT_RES),
+    JVP = QN_FIT_WANT(QN_FIT_JVP),
+    JAC = QN_FIT_WANT(QN_FIT_JAC),
+    GRAD = QN_FIT_WANT(QN_FIT_GRAD),
+    VJP = QN_FIT_WANT(QN_FIT_VJP),
+    JTJV = QN_FIT_WANT(QN_FIT_JTJV),
+    DIAG = QN_FIT_WANT(QN_FIT_DIAG)
+};
+
+/* The sections are those of residuals. */
+static const struct {
+    const char *name;
+    unsigned wants;
+} kinds[QN_FIT_N_DEV] = {
+    [QN_FIT_DEV_COST] = { "fit.cost", COST },
+    [QN_FIT_DEV_GRADIENT] = { "fit.gradient", COST | GRAD },
+    [QN_FIT_DEV_RESIDUALS] = { "fit.residuals", COST | RES },
+    [QN_FIT_DEV_LINEARIZE] = { "fit.linearize", COST | RES | JAC },
+    [QN_FIT_DEV_JV] = { "fit.jv", JVP },
+    [QN_FIT_DEV_JTU] = { "fit.jtu", VJP },
+    [QN_FIT_DEV_JTJV] = { "fit.jtjv", JTJV },
+    [QN_FIT_DEV_DIAGONAL] = { "fit.diagonal", DIAG },
+    [QN_FIT_DEV_BARE_GRADIENT] = { "fit.gradient.bare", GRAD },
+    [QN_FIT_DEV_BARE_RESIDUALS] = { "fit.residuals.bare", RES },
+    [QN_FIT_DEV_BARE_LINEARIZE] = { "fit.linearize.bare", RES | JAC },
+    [QN_FIT_DEV_POINT] = { "fit.point", COST | RES | GRAD | DIAG },
+    [QN_FIT_DEV_OWNER] = { "fit.owner", GRAD },
+    [QN_FIT_DEV_OWNER_JTJV] = { "fit.owner.jtjv", JTJV },
+    [QN_FIT_DEV_ATOMIC] = { "fit.atomic", GRAD },
+    [QN_FIT_DEV_ATOMIC_JTJV] = { "fit.atomic.jtjv", JTJV },
+    [QN_FIT_DEV_STORING_POINT] = { "fit.point.storing", COST | RES | JAC | GRAD | DIAG },
+    [QN_FIT_DEV_STORED_JV] = { "fit.stored.jv", JVP },
+    [QN_FIT_DEV_STORED_JTU] = { "fit.stored.jtu", VJP },
+    [QN_FIT_DEV_STORED_JTJV] = { "fit.stored.jtjv", JTJV },
+    [QN_FIT_DEV_STORED_DIAGONAL] = { "fit.stored.diagonal", DIAG },
+};
+
+unsigned qn_fit_dev_wants(qn_fit_dev_kind kind)
+{
+    return kinds[kind].wants;
+}
+
 static unsigned wants_of(const qn_fit_group *g, qn_fit_dev_kind kind)
 {
-    static const unsigned wants[QN_FIT_N_DEV] = {
-        [QN_FIT_DEV_COST] = QN_FIT_WANT(QN_FIT_COST),
-        [QN_FIT_DEV_GRADIENT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_GRAD),
-        [QN_FIT_DEV_RESIDUALS] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES),
-        [QN_FIT_DEV_LINEARIZE] =
-            QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-        [QN_FIT_DEV_JV] = QN_FIT_WANT(QN_FIT_JVP),
-        [QN_FIT_DEV_JTU] = QN_FIT_WANT(QN_FIT_VJP),
-        [QN_FIT_DEV_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
-        [QN_FIT_DEV_DIAGONAL] = QN_FIT_WANT(QN_FIT_DIAG),
-        [QN_FIT_DEV_BARE_GRADIENT] = QN_FIT_WANT(QN_FIT_GRAD),
-        [QN_FIT_DEV_BARE_RESIDUALS] = QN_FIT_WANT(QN_FIT_RES),
-        [QN_FIT_DEV_BARE_LINEARIZE] = QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC),
-        [QN_FIT_DEV_POINT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
-                             QN_FIT_WANT(QN_FIT_GRAD) | QN_FIT_WANT(QN_FIT_DIAG),
-        [QN_FIT_DEV_OWNER] = QN_FIT_WANT(QN_FIT_GRAD),
-        [QN_FIT_DEV_OWNER_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
-        [QN_FIT_DEV_ATOMIC] = QN_FIT_WANT(QN_FIT_GRAD),
-        [QN_FIT_DEV_ATOMIC_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
-        [QN_FIT_DEV_STORING_POINT] = QN_FIT_WANT(QN_FIT_COST) | QN_FIT_WANT(QN_FIT_RES) |
-                                     QN_FIT_WANT(QN_FIT_JAC) | QN_FIT_WANT(QN_FIT_GRAD) |
-                                     QN_FIT_WANT(QN_FIT_DIAG),
-        [QN_FIT_DEV_STORED_JV] = QN_FIT_WANT(QN_FIT_JVP),
-        [QN_FIT_DEV_STORED_JTU] = QN_FIT_WANT(QN_FIT_VJP),
-        [QN_FIT_DEV_STORED_JTJV] = QN_FIT_WANT(QN_FIT_JTJV),
-        [QN_FIT_DEV_STORED_DIAGONAL] = QN_FIT_WANT(QN_FIT_DIAG),
-    };
-
-    if (!g->is_energy)
-        return wants[kind];
-    if (kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_ATOMIC || kind == QN_FIT_DEV_BARE_GRADIENT)
-        return QN_FIT_WANT(QN_FIT_VJP);
-    return QN_FIT_WANT(QN_FIT_RES) | (kind == QN_FIT_DEV_GRADIENT ? QN_FIT_WANT(QN_FIT_VJP) : 0);
+    return g->is_energy ? qn_fit_energy_wants(kinds[kind].wants) : kinds[kind].wants;
 }
 
 int qn_fit_dev_section(const qn_fit_group *group, qn_fit_dev_kind kind)
 {
-    switch (kind) {
-    case QN_FIT_DEV_GRADIENT:
-    case QN_FIT_DEV_BARE_GRADIENT:
-    case QN_FIT_DEV_POINT:
-    case QN_FIT_DEV_STORING_POINT:
-    case QN_FIT_DEV_ATOMIC:
-        return group->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
-    case QN_FIT_DEV_JTU:
-    case QN_FIT_DEV_STORED_JTU:
-        return QN_FIT_VJP;
-    case QN_FIT_DEV_JTJV:
-    case QN_FIT_DEV_STORED_JTJV:
-    case QN_FIT_DEV_ATOMIC_JTJV:
-        return QN_FIT_JTJV;
-    default:
-        return -1;
-    }
-}
+    const unsigned wants = qn_fit_dev_is_owner(kind) ? 0 : wants_of(group, kind);
 
-static void parts_free(qn_fit_dev_parts *parts)
-{
-    free(parts->base);
-    qn_buf_free(parts->part);
-    qn_buf_free(parts->at);
-    qn_buf_free(parts->factor);
+    return wants & GRAD ? QN_FIT_GRAD : wants & VJP ? QN_FIT_VJP : wants & JTJV ? QN_FIT_JTJV : -1;
 }
 
 void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
 {
     for (int k = 0; run->tapes && k < device->problem->n_groups; k++)
         qn_fit_tape_free(run->tapes[k]);
-    for (int k = 0; run->reduce_at && k < device->problem->n_groups; k++)
-        qn_buf_free(run->reduce_at[k]);
-    free(run->tapes);
-    free(run->jacobian_at);
-    parts_free(&run->slopes);
-    parts_free(&run->squares);
-    free(run->is_small);
-    qn_buf_free(run->small_at);
-    free(run->is_reduced);
-    free(run->reduce_at);
     qn_kernels_free(run->module);
     qn_kernels_free(run->text);
     *run = (qn_fit_dev_run){ 0 };
@@ -133,30 +114,6 @@ out:
     return st;
 }
 
-static const char *const names[QN_FIT_N_DEV] = {
-    [QN_FIT_DEV_COST] = "fit.cost",
-    [QN_FIT_DEV_GRADIENT] = "fit.gradient",
-    [QN_FIT_DEV_RESIDUALS] = "fit.residuals",
-    [QN_FIT_DEV_LINEARIZE] = "fit.linearize",
-    [QN_FIT_DEV_JV] = "fit.jv",
-    [QN_FIT_DEV_JTU] = "fit.jtu",
-    [QN_FIT_DEV_JTJV] = "fit.jtjv",
-    [QN_FIT_DEV_DIAGONAL] = "fit.diagonal",
-    [QN_FIT_DEV_BARE_GRADIENT] = "fit.gradient.bare",
-    [QN_FIT_DEV_BARE_RESIDUALS] = "fit.residuals.bare",
-    [QN_FIT_DEV_BARE_LINEARIZE] = "fit.linearize.bare",
-    [QN_FIT_DEV_POINT] = "fit.point",
-    [QN_FIT_DEV_OWNER] = "fit.owner",
-    [QN_FIT_DEV_OWNER_JTJV] = "fit.owner.jtjv",
-    [QN_FIT_DEV_ATOMIC] = "fit.atomic",
-    [QN_FIT_DEV_ATOMIC_JTJV] = "fit.atomic.jtjv",
-    [QN_FIT_DEV_STORING_POINT] = "fit.point.storing",
-    [QN_FIT_DEV_STORED_JV] = "fit.stored.jv",
-    [QN_FIT_DEV_STORED_JTU] = "fit.stored.jtu",
-    [QN_FIT_DEV_STORED_JTJV] = "fit.stored.jtjv",
-    [QN_FIT_DEV_STORED_DIAGONAL] = "fit.stored.diagonal",
-};
-
 static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_problem *p = d->problem;
@@ -172,7 +129,7 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
                    "__global__ void __launch_bounds__(QN_MAP_GROUP, 3)\n#endif\n");
     qn_fit_print_support((const qn_fit_tape *const *)run->tapes, p->n_groups, &text);
     QN_TRY(print_kernels(d, kind, &text, err));
-    QN_TRY(qn_kernels_new(names[kind], qn_str_get(&text), &run->text, err));
+    QN_TRY(qn_kernels_new(kinds[kind].name, qn_str_get(&text), &run->text, err));
     snprintf(constants, sizeof constants, "REAL=%s%s",
              d->precision == QN_FIT_F64 ? "double" : "float", d->may_contract ? " CONTRACT=1" : "");
     QN_TRY(qn_kernels_with(run->text, constants, &run->module, err));
@@ -184,28 +141,16 @@ out:
 /* Values alive. */
 
 /* 0: no limit. On the CPU and on OpenCL devices the compilers decide. */
-static qn_status most_alive(const qn_fit_device *d, int *out, qn_err *err)
+static int most_alive(const qn_fit_device *d)
 {
-    enum { MOST = 100000 };
-    const char *const wanted = getenv("QUERN_FIT_LIVE");
     int has_cuda = 0;
-    char *end = NULL;
 
-    if (wanted && *wanted) {
-        const long limit = strtol(wanted, &end, 10);
-
-        if (*end || limit < 0 || limit > MOST)
-            return qn_fail(err, QN_ERR_INPUT,
-                           "QUERN_FIT_LIVE=%s is not a number of values from 0 to %d", wanted,
-                           MOST);
-        *out = (int)limit;
-        return QN_OK;
-    }
     for (int k = 0; k < qn_device_count(d->ctx); k++)
         has_cuda |= !strncmp(qn_device_id(d->ctx, k), "cuda", 4) &&
                     (qn_ctx_pinned(d->ctx) < 0 || qn_ctx_pinned(d->ctx) == k);
-    *out = has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE);
-    return QN_OK;
+    return (int)qn_env_number(
+        "QUERN_FIT_LIVE",
+        has_cuda * (d->precision == QN_FIT_F64 ? QN_FIT_CUDA_LIVE : 2 * QN_FIT_CUDA_LIVE));
 }
 
 /* Whether the tape is printed as a kernel of its own, which loads its inputs. */
@@ -215,13 +160,12 @@ static int is_map(const qn_fit_dev_run *run, qn_fit_dev_kind kind, int group)
            !run->is_reduced[group];
 }
 
-static qn_status relieve(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
+static qn_status rematerialise(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
 {
     const qn_fit_dev_run *run = &d->runs[kind];
     qn_status st = QN_OK;
-    int limit = 0;
+    const int limit = most_alive(d);
 
-    QN_TRY(most_alive(d, &limit, err));
     for (int k = 0; k < d->problem->n_groups; k++)
         if (is_map(run, kind, k))
             QN_TRY(qn_fit_rematerialise(run->tapes[k], limit, err));
@@ -241,7 +185,7 @@ static void note_live(const qn_fit_device *d, qn_fit_dev_kind kind)
 
         if (!is_map(run, kind, k))
             continue;
-        snprintf(name, sizeof name, "%s.fit_g%d", names[kind], k);
+        snprintf(name, sizeof name, "%s.fit_g%d", kinds[kind].name, k);
         qn_metric_set(qn_metric_of(metrics, "kernel_live", labels), p->peak_live);
         qn_metric_set(qn_metric_of(metrics, "kernel_live_kept", labels),
                       p->peak_live_kept ? p->peak_live_kept : p->peak_live);
@@ -304,11 +248,9 @@ static qn_status make_parts(qn_fit_device *d, qn_fit_dev_kind kind, int is_squar
 
     c.at = malloc((n + 1) * sizeof *c.at);
     c.factor = calloc(n + 1, sizeof *c.factor);
-    parts->base = calloc((size_t)p->n_groups + 1, sizeof *parts->base);
-    if (!c.at || !c.factor || !parts->base) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu places of contributions", n);
-        goto out;
-    }
+    parts->base = qn_arena_zeros(&d->memory, (size_t)p->n_groups + 1, sizeof *parts->base);
+    if (!c.at || !c.factor || !parts->base)
+        QN_FAIL(err, QN_ERR_NOMEM, "%zu places of contributions", n);
     c.base = parts->base;
     for (size_t k = 0; k < n; k++)
         c.at[k] = -1;
@@ -323,9 +265,9 @@ static qn_status make_parts(qn_fit_device *d, qn_fit_dev_kind kind, int is_squar
         else
             set_slopes(&c, k, run->tapes[k], section);
     }
-    QN_TRY(qn_fit_dev_bytes(d, "fit.at", c.at, n * sizeof *c.at, &parts->at, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.factor", c.factor, (qn_i64)n, &parts->factor, err));
-    QN_TRY(qn_fit_dev_numbers(d, "fit.part", NULL, parts->base[p->n_groups], &parts->part, err));
+    QN_TRY(qn_fit_device_table(d, "fit.at", c.at, n * sizeof *c.at, &parts->at, err));
+    QN_TRY(qn_fit_device_numbers(d, "fit.factor", c.factor, (qn_i64)n, &parts->factor, err));
+    QN_TRY(qn_fit_device_numbers(d, "fit.part", NULL, parts->base[p->n_groups], &parts->part, err));
 out:
     free(c.at);
     free(c.factor);
@@ -344,21 +286,12 @@ static int is_reduced(const qn_fit_device *d, int group, qn_fit_dev_kind kind)
 /* Least squares take residuals only. */
 static qn_status check_energies(const qn_fit_problem *p, qn_fit_dev_kind kind, qn_err *err)
 {
-    if (kind == QN_FIT_DEV_COST || kind == QN_FIT_DEV_GRADIENT ||
-        kind == QN_FIT_DEV_BARE_GRADIENT || kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_ATOMIC)
-        return QN_OK;
-    for (int k = 0; k < p->n_groups; k++)
-        if (p->groups[k].is_energy)
-            return qn_fail(err, QN_ERR_UNSUPPORTED,
-                           "%s is an energy: a solver of least squares takes residuals only; use "
-                           "lbfgs or adam",
-                           p->groups[k].name);
-    return QN_OK;
+    return kinds[kind].wants & ~(COST | GRAD) ? qn_fit_problem_check_residuals(p, err) : QN_OK;
 }
 
 static int follows_linearize(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_BARE_LINEARIZE || kind == QN_FIT_DEV_STORING_POINT ||
+    return (kinds[kind].wants & JAC && kind != QN_FIT_DEV_LINEARIZE) ||
            qn_fit_dev_reads_jacobian(kind);
 }
 
@@ -381,6 +314,7 @@ qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *
 {
     const qn_fit_problem *p = device->problem;
     const int reads = qn_fit_dev_reads_jacobian(kind);
+    const size_t n = (size_t)p->n_groups + 1;
     qn_fit_dev_run *run = &device->runs[kind];
     qn_status st = QN_OK;
 
@@ -389,13 +323,13 @@ qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *
     QN_TRY(check_energies(p, kind, err));
     if (follows_linearize(kind))
         QN_TRY(qn_fit_dev_tapes(device, QN_FIT_DEV_LINEARIZE, err));
-    run->tapes = calloc((size_t)p->n_groups + 1, sizeof *run->tapes);
-    run->jacobian_at = calloc((size_t)p->n_groups + 1, sizeof *run->jacobian_at);
-    run->is_small = calloc((size_t)p->n_groups + 1, 1);
-    run->is_reduced = calloc((size_t)p->n_groups + 1, 1);
-    run->reduce_at = calloc((size_t)p->n_groups + 1, sizeof *run->reduce_at);
-    if (!run->tapes || !run->jacobian_at || !run->is_small || !run->is_reduced || !run->reduce_at)
-        st = qn_fail(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
+    run->tapes = qn_arena_zeros(&device->memory, n, sizeof *run->tapes);
+    run->jacobian_at = qn_arena_zeros(&device->memory, n, sizeof *run->jacobian_at);
+    run->is_small = qn_arena_zeros(&device->memory, n, 1);
+    run->is_reduced = qn_arena_zeros(&device->memory, n, 1);
+    run->reduce_at = qn_arena_zeros(&device->memory, n, sizeof *run->reduce_at);
+    if (device->memory.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%d groups", p->n_groups);
     for (int k = 0; st == QN_OK && k < p->n_groups; k++) {
         st = make_tape(device, kind, k, &run->tapes[k], err);
         if (st == QN_OK)
@@ -426,14 +360,14 @@ qn_status qn_fit_dev_prepare(qn_fit_device *device, qn_fit_dev_kind kind, qn_err
         }
     if (p->n_groups && qn_fit_dev_section(&p->groups[0], kind) >= 0 && !qn_fit_dev_is_atomic(kind))
         QN_TRY(make_parts(device, kind, 0, &run->slopes, err));
-    if (p->n_groups && qn_fit_dev_has_squares(kind))
+    if (p->n_groups && kinds[kind].wants & DIAG)
         QN_TRY(make_parts(device, kind, 1, &run->squares, err));
     qn_fit_dev_choose_small(device, kind);
     if (run->n_small)
         QN_TRY(qn_fit_dev_small_table(device, kind, err));
     if (qn_fit_dev_is_owner(kind))
         QN_TRY(qn_fit_dev_owner_tables(device, err));
-    QN_TRY(relieve(device, kind, err));
+    QN_TRY(rematerialise(device, kind, err));
     QN_TRY(compile(device, kind, err));
     note_live(device, kind);
 out:

@@ -90,13 +90,12 @@ static int has_target(const qn_fit_device *d, qn_fit_dev_kind kind, int t)
 
 static int has_seed(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_JTU || kind == QN_FIT_DEV_STORED_JTU;
+    return (qn_fit_dev_wants(kind) & QN_FIT_WANT(QN_FIT_VJP)) != 0;
 }
 
 static int has_tangent(qn_fit_dev_kind kind)
 {
-    return kind == QN_FIT_DEV_JV || kind == QN_FIT_DEV_JTJV || kind == QN_FIT_DEV_STORED_JV ||
-           kind == QN_FIT_DEV_STORED_JTJV;
+    return (qn_fit_dev_wants(kind) & (QN_FIT_WANT(QN_FIT_JVP) | QN_FIT_WANT(QN_FIT_JTJV))) != 0;
 }
 
 /* Text. */
@@ -192,7 +191,7 @@ qn_status qn_fit_dev_small_table(qn_fit_device *device, qn_fit_dev_kind kind, qn
         next[SQUARE_AT] = run->squares.base ? run->squares.base[k] : 0;
         next += N_NUMBERS;
     }
-    st = qn_fit_dev_bytes(device, "fit.small", at, n * sizeof *at, &run->small_at, err);
+    st = qn_fit_device_table(device, "fit.small", at, n * sizeof *at, &run->small_at, err);
     free(at);
     return st;
 }

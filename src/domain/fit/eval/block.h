@@ -74,7 +74,7 @@ QN_CLONES void BLOCK(const qn_fit_plan *plan, const qn_fit_tables *tables, void 
         run_instr(&plan->instrs[k], tables, places, i, n);
 }
 
-/* x - x is 0 for what is finite and NaN for the rest. */
+/* x - x is 0 if x is finite, else NaN. */
 QN_CLONES static real disorder(const real *x, int n)
 {
     real sum = 0;

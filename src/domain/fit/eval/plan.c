@@ -31,6 +31,71 @@ typedef struct {
     int n_free;
 } planner;
 
+/* Products.
+ *
+ * A product is merged with the sum that is its only user into one pass over a block. The
+ * interpreter is bound by loads and stores of its registers; this saves one of each for every pair,
+ * and changes no bit: the product is rounded before it is added.
+ */
+
+static void count_uses(const qn_fit_tape *p, uint32_t *uses)
+{
+    for (int k = 0; k < p->n_values; k++)
+        for (int i = 0; i < p->values[k].n_args; i++)
+            uses[p->values[k].arg[i]]++;
+    for (int k = 0; k < p->n_outputs; k++)
+        uses[p->outputs[k]] += 2; /* stays */
+}
+
+static int is_product(const qn_fit_value *v)
+{
+    return v->op == QN_FIT_OP_mul || v->op == QN_FIT_OP_square;
+}
+
+static void fuse_into(qn_fit_value *sum, qn_fit_value *product, int position)
+{
+    const uint32_t other = sum->arg[1 - position];
+
+    if (sum->op == QN_FIT_OP_add)
+        sum->op = QN_FIT_OP_mul_add;
+    else
+        sum->op = position == 0 ? QN_FIT_OP_mul_sub : QN_FIT_OP_sub_mul;
+    sum->n_args = 3;
+    sum->arg[0] = product->arg[0];
+    sum->arg[1] = product->arg[product->op == QN_FIT_OP_square ? 0 : 1];
+    sum->arg[2] = other;
+    product->op = QN_FIT_OP_gone;
+    product->n_args = 0;
+}
+
+/* A copy of the tape's values; NULL without memory. */
+static qn_fit_value *fuse(const qn_fit_tape *tape, qn_arena *scratch)
+{
+    const size_t n = (size_t)tape->n_values;
+    qn_fit_value *values = qn_arena_zeros(scratch, n, sizeof *values);
+    uint32_t *uses = qn_arena_zeros(scratch, n, sizeof *uses);
+
+    if (scratch->failed)
+        return NULL;
+    memcpy(values, tape->values, n * sizeof *values);
+    count_uses(tape, uses);
+    for (size_t k = 0; k < n; k++) {
+        if (values[k].op != QN_FIT_OP_add && values[k].op != QN_FIT_OP_sub)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            qn_fit_value *product = &values[values[k].arg[i]];
+
+            if (is_product(product) && uses[values[k].arg[i]] == 1) {
+                fuse_into(&values[k], product, i);
+                break;
+            }
+        }
+    }
+    return values;
+}
+
+/* Registers. */
+
 static int is_part(const qn_fit_value *v)
 {
     return v->op < QN_FIT_OP_COUNT && qn_fit_op_has((qn_fit_opcode)v->op, QN_FIT_IS_PART);
@@ -244,26 +309,26 @@ qn_status qn_fit_plan_new(const qn_fit_tape *tape, qn_fit_precision precision, i
 {
     const size_t n = (size_t)tape->n_values + 1;
     planner s = { .p = tape };
+    qn_arena scratch = { 0 };
     qn_status st = QN_OK;
 
     if (width < 0 || width % 8)
         return qn_fail(err, QN_ERR_USAGE, "%s: a block of %d instances is no multiple of 8",
                        tape->name, width);
-    s.plan = calloc(1, sizeof *s.plan);
-    s.where = calloc(n, sizeof *s.where);
-    s.last = calloc(n, sizeof *s.last);
-    s.values = qn_fit_fuse(tape);
-    s.free_regs = calloc(4 * n, sizeof *s.free_regs);
-    if (s.plan) {
-        s.plan->instrs = calloc(n + (size_t)tape->n_outputs, sizeof *s.plan->instrs);
-        s.plan->consts = calloc(n, sizeof *s.plan->consts);
-        s.plan->outs = calloc((size_t)tape->n_outputs + 1, sizeof *s.plan->outs);
+    s.where = qn_arena_zeros(&scratch, n, sizeof *s.where);
+    s.last = qn_arena_zeros(&scratch, n, sizeof *s.last);
+    s.free_regs = qn_arena_zeros(&scratch, 4 * n, sizeof *s.free_regs);
+    s.values = fuse(tape, &scratch);
+    if ((s.plan = calloc(1, sizeof *s.plan))) {
+        qn_arena *const memory = &s.plan->memory;
+
+        s.plan->instrs =
+            qn_arena_zeros(memory, n + (size_t)tape->n_outputs, sizeof *s.plan->instrs);
+        s.plan->consts = qn_arena_zeros(memory, n, sizeof *s.plan->consts);
+        s.plan->outs = qn_arena_zeros(memory, (size_t)tape->n_outputs, sizeof *s.plan->outs);
     }
-    if (!s.plan || !s.where || !s.last || !s.values || !s.free_regs || !s.plan->instrs ||
-        !s.plan->consts || !s.plan->outs) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: registers of %zu values", tape->name, n);
-        goto out;
-    }
+    if (scratch.failed || !s.plan || s.plan->memory.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: registers of %zu values", tape->name, n);
     s.plan->precision = precision;
     s.plan->n_outputs = tape->n_outputs;
     s.plan->n_columns = tape->n_columns;
@@ -280,10 +345,7 @@ qn_status qn_fit_plan_new(const qn_fit_tape *tape, qn_fit_precision precision, i
     s.plan = NULL;
 out:
     qn_fit_plan_free(s.plan);
-    free(s.where);
-    free(s.last);
-    free(s.values);
-    free(s.free_regs);
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -291,9 +353,7 @@ void qn_fit_plan_free(qn_fit_plan *plan)
 {
     if (!plan)
         return;
-    free(plan->instrs);
-    free(plan->consts);
-    free(plan->outs);
+    qn_arena_clear(&plan->memory);
     free(plan);
 }
 

@@ -3,9 +3,8 @@
 #define QN_FIT_EVAL_PLAN_H
 
 #include "domain/fit/eval/eval.h"
+#include "util/arena.h"
 
-/* Operands are numbered: registers, then columns, seed rows and outputs. A table of addresses,
- * updated for each block, says where they are. */
 /* Instructions besides the operations: a product merged into the sum that is its only user, with
  * both roundings; `gone` is a merged product. */
 enum {
@@ -16,9 +15,8 @@ enum {
     QN_FIT_OP_gone
 };
 
-/* fuse.c: a copy of the tape's values with products merged into sums; NULL without memory. */
-qn_fit_value *qn_fit_fuse(const qn_fit_tape *tape);
-
+/* Operands are numbered: registers, then columns, seed rows and outputs. A table of addresses,
+ * updated for each block, says where they are. */
 typedef struct qn_fit_instr {
     uint16_t op;
     uint16_t n_args;
@@ -28,6 +26,7 @@ typedef struct qn_fit_instr {
 } qn_fit_instr;
 
 struct qn_fit_plan {
+    qn_arena memory;
     qn_fit_instr *instrs;
     int n_instrs, n_regs, n_consts, n_columns, n_seeds, n_outputs, width;
     double *consts; /* the first registers hold them */

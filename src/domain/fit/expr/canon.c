@@ -12,7 +12,6 @@
 #include "util/status.h"
 #include "util/str.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CANONICAL_VERSION = 1 };
@@ -239,13 +238,13 @@ static qn_status build(canon *c, qn_err *err)
         visit(c, g->outputs[k]);
         qn_fit_output(f, c->number[g->outputs[k]]);
     }
-    if (f->err.status != QN_OK) {
-        *err = f->err;
-        return err->status;
-    }
+    if (qn_fit_graph_check(f, err) != QN_OK)
+        return f->err.status;
     serialise(f, &text);
-    if (text.failed)
+    if (text.failed) {
+        qn_str_free(&text);
         return qn_fail(err, QN_ERR_NOMEM, "%s: canonical text of %u nodes", g->name, f->n_nodes);
+    }
     f->canonical = (uint8_t *)text.data;
     f->canonical_bytes = text.len;
     qn_sha256_of(f->canonical, f->canonical_bytes, f->signature);
@@ -257,32 +256,27 @@ static qn_status build(canon *c, qn_err *err)
 qn_status qn_fit_canonicalise(qn_fit_graph *graph, qn_err *err)
 {
     canon c = { .old = graph };
+    qn_arena memory = { 0 };
     const size_t n = graph->n_nodes;
     qn_status st;
 
     if ((st = qn_fit_graph_new(graph->name, graph->mode, &c.fresh, err)) != QN_OK)
         return qn_fail(err, st, "%s: no memory", graph->name);
-    c.reached = calloc(n, 1);
-    c.below = calloc(n, sizeof *c.below);
-    c.above = calloc(n, sizeof *c.above);
-    c.slots = calloc(n, sizeof *c.slots);
-    c.number = calloc(n, sizeof *c.number);
-    c.stack = calloc(n, sizeof *c.stack);
-    c.fresh->slot_names = calloc(n, sizeof *c.fresh->slot_names);
-    c.fresh->slot_dims = calloc(n, sizeof *c.fresh->slot_dims);
-    c.fresh->column_names = calloc(n, sizeof *c.fresh->column_names);
-    c.fresh->column_values = calloc(n, sizeof *c.fresh->column_values);
-    if (c.reached && c.below && c.above && c.slots && c.number && c.stack && c.fresh->slot_names &&
-        c.fresh->slot_dims && c.fresh->column_names && c.fresh->column_values)
+    c.reached = qn_arena_zeros(&memory, n, 1);
+    c.below = qn_arena_zeros(&memory, n, sizeof *c.below);
+    c.above = qn_arena_zeros(&memory, n, sizeof *c.above);
+    c.slots = qn_arena_zeros(&memory, n, sizeof *c.slots);
+    c.number = qn_arena_zeros(&memory, n, sizeof *c.number);
+    c.stack = qn_arena_zeros(&memory, n, sizeof *c.stack);
+    c.fresh->slot_names = qn_arena_zeros(&c.fresh->memory, n, sizeof *c.fresh->slot_names);
+    c.fresh->slot_dims = qn_arena_zeros(&c.fresh->memory, n, sizeof *c.fresh->slot_dims);
+    c.fresh->column_names = qn_arena_zeros(&c.fresh->memory, n, sizeof *c.fresh->column_names);
+    c.fresh->column_values = qn_arena_zeros(&c.fresh->memory, n, sizeof *c.fresh->column_values);
+    if (!memory.failed && !c.fresh->memory.failed)
         st = build(&c, err);
     else
         st = qn_fail(err, QN_ERR_NOMEM, "%s: canonical order of %zu nodes", graph->name, n);
     qn_fit_graph_free(c.fresh);
-    free(c.reached);
-    free(c.below);
-    free(c.above);
-    free(c.slots);
-    free(c.number);
-    free(c.stack);
+    qn_arena_clear(&memory);
     return st;
 }

@@ -47,20 +47,20 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
     return total;
 }
 
-static void total(qn_fit_call_frame *f)
+void qn_fit_build_sum(qn_fit_call_frame *f)
 {
     f->out->n = 1;
     f->out->at[0] = qn_fit_sum(f->g, f->args[0].at, f->args[0].n);
 }
 
-static void mean(qn_fit_call_frame *f)
+void qn_fit_build_mean(qn_fit_call_frame *f)
 {
     f->out->n = 1;
     f->out->at[0] = qn_fit_div(f->g, qn_fit_sum(f->g, f->args[0].at, f->args[0].n),
                                qn_fit_exact(f->g, f->args[0].n));
 }
 
-static void lerp(qn_fit_call_frame *f)
+void qn_fit_build_lerp(qn_fit_call_frame *f)
 {
     const qn_fit_vec *a = &f->args[0], *b = &f->args[1], *t = &f->args[2];
 
@@ -80,50 +80,12 @@ typedef struct {
 } entry;
 
 #define FUNCTION(name, arguments, shapes, build)                                                   \
-    {                                                                                              \
-        { name, (int)sizeof shapes - 1, (int)sizeof shapes - 1, name "(" arguments ")" }, shapes,  \
-            build                                                                                  \
-    }
+    { { name, (int)sizeof shapes - 1, (int)sizeof shapes - 1, name "(" arguments ")" },            \
+      shapes,                                                                                      \
+      build },
 
 static const entry functions[] = {
-    FUNCTION("sum", "v", "*", total),
-    FUNCTION("mean", "v", "*", mean),
-    FUNCTION("lerp", "a, b, t", "nn1", lerp),
-    FUNCTION("dot", "a, b", "nn", qn_fit_build_dot),
-    FUNCTION("cross", "a3, b3", "33", qn_fit_build_cross3),
-    FUNCTION("cross3", "a3, b3", "33", qn_fit_build_cross3),
-    FUNCTION("cross2", "a2, b2", "22", qn_fit_build_cross2),
-    FUNCTION("perp2", "a2", "2", qn_fit_build_perp2),
-    FUNCTION("length", "v", "*", qn_fit_build_length),
-    FUNCTION("sqr_length", "v", "*", qn_fit_build_sqr_length),
-    FUNCTION("distance", "a, b", "nn", qn_fit_build_distance),
-    FUNCTION("sqr_distance", "a, b", "nn", qn_fit_build_sqr_distance),
-    FUNCTION("normalize", "v", "*", qn_fit_build_normalize),
-    FUNCTION("project", "a, b", "nn", qn_fit_build_project),
-    FUNCTION("reject", "a, b", "nn", qn_fit_build_reject),
-    FUNCTION("angle", "a, b", "nn", qn_fit_build_angle),
-    FUNCTION("transpose", "m", "*", qn_fit_build_transpose),
-    FUNCTION("outer", "a, b", "**", qn_fit_build_outer),
-    FUNCTION("mat_vec", "m, v", "**", qn_fit_build_mat_vec),
-    FUNCTION("det3", "m9", "9", qn_fit_build_det3),
-    FUNCTION("tri_area", "a3, b3, c3", "333", qn_fit_build_tri_area),
-    FUNCTION("tri_normal", "a3, b3, c3", "333", qn_fit_build_tri_normal),
-    FUNCTION("corner_angle", "a3, b3, c3", "333", qn_fit_build_corner_angle),
-    FUNCTION("angle_defect", "angles", "*", qn_fit_build_angle_defect),
-    FUNCTION("dihedral", "x0, x1, x2, x3", "3333", qn_fit_build_dihedral),
-    FUNCTION("dist_line2", "p2, a2, b2", "222", qn_fit_build_dist_line2),
-    FUNCTION("dist_plane", "p3, q3, n3", "333", qn_fit_build_dist_plane),
-    FUNCTION("project_plane", "p3, q3, n3", "333", qn_fit_build_project_plane),
-    FUNCTION("rotate_aa", "w3, p3", "33", qn_fit_build_rotate_aa),
-    FUNCTION("rotate_quat", "q4, p3", "43", qn_fit_build_rotate_quat),
-    FUNCTION("eig2_min", "a, b, c", "111", qn_fit_build_eig2_min),
-    FUNCTION("eig2_max", "a, b, c", "111", qn_fit_build_eig2_max),
-    FUNCTION("mse", "o, t", "nn", qn_fit_build_mse),
-    FUNCTION("mae", "o, t", "nn", qn_fit_build_mae),
-    FUNCTION("binary_cross_entropy", "p, t", "nn", qn_fit_build_bce),
-    FUNCTION("categorical_cross_entropy", "o, target", "*1", qn_fit_build_cce),
-    FUNCTION("huber", "e, d", "*1", qn_fit_build_huber),
-    FUNCTION("tukey", "e, c", "*1", qn_fit_build_tukey),
+#include "domain/fit/expr/functions.def"
     /* Operations that may be called with fewer or more arguments than a node has. */
     { { "min", 1, QN_FIT_MAX_VEC, "min(a, b, ...)" }, NULL, NULL },
     { { "max", 1, QN_FIT_MAX_VEC, "max(a, b, ...)" }, NULL, NULL },

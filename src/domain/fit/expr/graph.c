@@ -60,10 +60,7 @@ void qn_fit_graph_free(qn_fit_graph *graph)
     free(graph->table);
     free(graph->outputs);
     free(graph->fixed);
-    free(graph->slot_names);
-    free(graph->slot_dims);
-    free(graph->column_names);
-    free(graph->column_values);
+    qn_arena_clear(&graph->memory);
     free(graph->canonical);
     free(graph);
 }

@@ -7,6 +7,7 @@
 #define QN_FIT_EXPR_GRAPH_H
 
 #include "domain/fit/expr/ops.h"
+#include "util/arena.h"
 
 #include <quern/fit.h>
 
@@ -38,6 +39,7 @@ struct qn_fit_graph {
     qn_err err; /* the first fault */
 
     /* After finish, by canonical number. */
+    qn_arena memory;
     uint32_t n_slots, n_columns;
     uint32_t *slot_names, *slot_dims;
     int32_t *column_names;
@@ -73,6 +75,30 @@ qn_status qn_fit_graph_copy(const qn_fit_graph *graph, qn_fit_graph **out, qn_er
 
 /* Marks the nodes that the roots depend on by mark[id] = 1; `mark` has n_nodes zero bytes. */
 void qn_fit_reach(const qn_fit_graph *graph, const qn_fit_v *roots, int n_roots, uint8_t *mark);
+
+static inline qn_fit_v qn_fit_make1(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a)
+{
+    return qn_fit_make(g, op, &a);
+}
+
+static inline qn_fit_v qn_fit_make2(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b)
+{
+    return qn_fit_make(g, op, (const qn_fit_v[]){ a, b });
+}
+
+static inline qn_fit_v qn_fit_make3(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b,
+                                    qn_fit_v c)
+{
+    return qn_fit_make(g, op, (const qn_fit_v[]){ a, b, c });
+}
+
+/* The graph's first fault as an error, if there is one. */
+static inline qn_status qn_fit_graph_check(const qn_fit_graph *graph, qn_err *err)
+{
+    if (graph->err.status != QN_OK && err)
+        *err = graph->err;
+    return graph->err.status;
+}
 
 static inline const qn_fit_node *qn_fit_at(const qn_fit_graph *graph, qn_fit_v id)
 {

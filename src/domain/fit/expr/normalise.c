@@ -21,19 +21,9 @@ static qn_fit_v inner(const qn_fit_graph *g, qn_fit_v id)
     return qn_fit_at(g, id)->arg[0];
 }
 
-static qn_fit_v make1(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a)
-{
-    return qn_fit_make(g, op, &a);
-}
-
-static qn_fit_v make2(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a, qn_fit_v b)
-{
-    return qn_fit_make(g, op, (const qn_fit_v[]){ a, b });
-}
-
 static qn_fit_v negated(qn_fit_graph *g, qn_fit_v a)
 {
-    return make1(g, OPC(neg), a);
+    return qn_fit_make1(g, OPC(neg), a);
 }
 
 static int is_power_of_two(double x)
@@ -104,7 +94,7 @@ static qn_fit_v of_mul(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
         if (is_op(g, l, OPC(lit)) && qn_fit_at(g, l)->value < 0)
             return negated(g, qn_fit_mul(g, qn_fit_exact(g, -qn_fit_at(g, l)->value), x));
     }
-    return a == b ? make1(g, OPC(square), a) : 0;
+    return a == b ? qn_fit_make1(g, OPC(square), a) : 0;
 }
 
 static qn_fit_v of_div(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
@@ -112,7 +102,7 @@ static qn_fit_v of_div(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
     if (qn_fit_is_lit(g, b, 1))
         return a;
     if (qn_fit_is_lit(g, a, 1))
-        return make1(g, OPC(recip), b);
+        return qn_fit_make1(g, OPC(recip), b);
     if (is_op(g, a, OPC(neg)))
         return negated(g, qn_fit_div(g, inner(g, a), b));
     if (is_op(g, b, OPC(neg)))
@@ -136,11 +126,11 @@ static qn_fit_v of_powi(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
     case 1:
         return a;
     case 2:
-        return make1(g, OPC(square), a);
+        return qn_fit_make1(g, OPC(square), a);
     case 3:
-        return make1(g, OPC(cube), a);
+        return qn_fit_make1(g, OPC(cube), a);
     case -1:
-        return make1(g, OPC(recip), a);
+        return qn_fit_make1(g, OPC(recip), a);
     default:
         return 0;
     }
@@ -153,10 +143,10 @@ static qn_fit_v of_pow(qn_fit_graph *g, qn_fit_v a, qn_fit_v b)
     if (!is_op(g, b, OPC(lit)))
         return 0;
     if (n == 0.5)
-        return make1(g, OPC(sqrt), a);
+        return qn_fit_make1(g, OPC(sqrt), a);
     if (n == -0.5)
-        return make1(g, OPC(rsqrt), a);
-    return n == rint(n) && fabs(n) <= 64 ? make2(g, OPC(powi), a, b) : 0;
+        return qn_fit_make1(g, OPC(rsqrt), a);
+    return n == rint(n) && fabs(n) <= 64 ? qn_fit_make2(g, OPC(powi), a, b) : 0;
 }
 
 static qn_fit_v of_select(qn_fit_graph *g, const qn_fit_v *args)
@@ -178,11 +168,11 @@ static qn_fit_v of_sign(qn_fit_graph *g, qn_fit_opcode op, qn_fit_v a)
         return inner(g, a);
     case OPC(square):
     case OPC(abs):
-        return make1(g, op, inner(g, a));
+        return qn_fit_make1(g, op, inner(g, a));
     case OPC(recip):
     case OPC(recip0):
     case OPC(cube):
-        return negated(g, make1(g, op, inner(g, a)));
+        return negated(g, qn_fit_make1(g, op, inner(g, a)));
     default:
         return 0;
     }

@@ -5,11 +5,10 @@
 #include "domain/fit/host/host.h"
 #include "domain/fit/problem/sum_order.h"
 #include "domain/fit/eval/eval.h"
+#include "util/arena.h"
 
-enum {
-    QN_FIT_ALONE = 4096
-}; /* scalars or instances up to which one thread is faster than
-                               * several */
+/* Up to so many scalars or instances one thread is faster than several. */
+enum { QN_FIT_ALONE = 4096 };
 
 typedef enum {
     QN_FIT_PASS_COST,
@@ -35,9 +34,8 @@ typedef struct qn_fit_host_group {
     double *slopes, *squares;            /* of a point: [stored][i] */
     double *products;                    /* of JTJV: [stored][i] */
     double *ones;                        /* for energies: the seed of their gradient */
-    int *variable; /* [slot * max_dim + comp]: number among variables, or -1 */
-    qn_i64 row;    /* of the row vectors */
-    double total;  /* cost in the last pass */
+    qn_i64 row;                          /* of the row vectors */
+    double total;                        /* cost in the last pass */
 } qn_fit_host_group;
 
 /* The contribution of a component of a place: factor * at[i], or only the factor. */
@@ -47,7 +45,8 @@ typedef struct qn_fit_cell {
 } qn_fit_cell;
 
 struct qn_fit_host {
-    qn_ctx *ctx; /* of compiled groups; NULL until the first */
+    qn_ctx *ctx;     /* of compiled groups; NULL until the first */
+    qn_arena memory; /* of all tables but the workspaces */
     const qn_fit_problem *problem;
     qn_fit_host_options options;
     int may_contract;
@@ -64,11 +63,6 @@ struct qn_fit_host {
 
 /* Makes the tapes and tables of a pass, once. */
 qn_status qn_fit_host_prepare(qn_fit_host *host, qn_fit_pass run, qn_err *err);
-
-/* jit.c: compiles a group once that pays; after a failure the interpreter is used. */
-void qn_fit_host_compile(qn_fit_host *host, int group, qn_fit_pass run);
-void qn_fit_jit_run(const qn_fit_jit *jit, const qn_fit_tables *tables, qn_i64 i0, qn_i64 i1);
-void qn_fit_jit_free(qn_fit_host *host, qn_fit_jit *jit);
 
 /* Runs a pass over all instances of all groups. */
 void qn_fit_host_run(qn_fit_host *host, qn_fit_pass run, const double *x, qn_fit_bad *bad);

@@ -103,8 +103,8 @@ static void factor_row(int n, const double *a, int c, int width, double *row, do
     }
 }
 
-QN_CLONES static void take_off(int n, int c, int width, double *restrict row,
-                               const double *restrict panel, int i)
+QN_CLONES static void subtract_panel(int n, int c, int width, double *restrict row,
+                                     const double *restrict panel, int i)
 {
     int k = 0;
 
@@ -136,7 +136,7 @@ int qn_fit_chol(int n, double *a, double *panel, int n_threads)
             factor_row(n, a, c, width, a + (size_t)i * n, panel, i);
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 16) if (n - c > 256)
         for (int i = c + width; i < n; i++)
-            take_off(n, c, width, a + (size_t)i * n, panel, i);
+            subtract_panel(n, c, width, a + (size_t)i * n, panel, i);
     }
     return 1;
 }

@@ -2,8 +2,6 @@
 #ifndef QN_FIT_LINEAR_DENSE_H
 #define QN_FIT_LINEAR_DENSE_H
 
-#include <stddef.h>
-
 /* A = L L' in place, the lower triangle by rows, for blocks of about ten rows. Returns 0 if A is
  * not positive definite. */
 int qn_fit_chol_small(int n, double *a);

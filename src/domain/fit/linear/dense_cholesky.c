@@ -3,63 +3,32 @@
 #include "domain/fit/linear/linear.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct dense_cholesky {
     qn_fit_model *model;
     int n;
-    uint32_t *scalar; /* of x, of each column */
-    double *normal;   /* J'J, lower triangle by rows */
+    double *normal; /* J'J, lower triangle by rows */
     double *a, *panel, *b;
 } dense_cholesky;
 
-static void close_dense(void *self)
+static qn_status open_dense(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                            qn_arena *memory, qn_err *err)
 {
+    const size_t n = model->problem->n_free;
     dense_cholesky *d = self;
 
-    if (!d)
-        return;
-    free(d->scalar);
-    free(d->normal);
-    free(d->a);
-    free(d->panel);
-    free(d->b);
-    free(d);
-}
-
-static qn_status open_dense(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                            qn_err *err)
-{
-    const qn_fit_problem *p = model->problem;
-    const size_t n = p->n_free;
-    dense_cholesky *d = calloc(1, sizeof *d);
-    qn_status st = QN_OK;
-
     (void)options;
-    if (n > QN_FIT_MAX_DENSE) {
-        st = qn_fail(err, QN_ERR_LIMIT, "dense_cholesky: %u free parameters, limit %d", p->n_free,
-                     QN_FIT_MAX_DENSE);
-        goto out;
-    }
-    if (!d || !(d->scalar = calloc(n + 1, sizeof *d->scalar)) ||
-        !(d->normal = calloc(n * n + 1, sizeof *d->normal)) ||
-        !(d->a = calloc(n * n + 1, sizeof *d->a)) ||
-        !(d->panel = calloc(n * QN_FIT_PANEL + 1, sizeof *d->panel)) ||
-        !(d->b = calloc(n + 1, sizeof *d->b))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "dense_cholesky of %zu parameters", n);
-        goto out;
-    }
+    if (n > QN_FIT_MAX_DENSE)
+        return qn_fail(err, QN_ERR_LIMIT, "dense_cholesky: %zu free parameters, limit %d", n,
+                       QN_FIT_MAX_DENSE);
     d->model = model;
     d->n = (int)n;
-    for (uint32_t k = 0; k < p->n_scalars; k++)
-        if (p->column[k] != QN_FIT_NO_COLUMN)
-            d->scalar[p->column[k]] = k;
-    *self = d;
-    d = NULL;
-out:
-    close_dense(d);
-    return st;
+    d->normal = qn_arena_zeros(memory, n * n, sizeof *d->normal);
+    d->a = qn_arena_zeros(memory, n * n, sizeof *d->a);
+    d->panel = qn_arena_zeros(memory, n * QN_FIT_PANEL, sizeof *d->panel);
+    d->b = qn_arena_zeros(memory, n, sizeof *d->b);
+    return QN_OK;
 }
 
 static void add_instance(dense_cholesky *d, const qn_fit_model_group *g, qn_i64 i)
@@ -99,15 +68,16 @@ static void renew_dense(void *self)
 static qn_fit_outcome solve_dense(void *self, const qn_fit_system *s, double *y)
 {
     dense_cholesky *d = self;
+    const uint32_t *of = d->model->problem->scalar;
     qn_fit_outcome o = { .rank = -1 };
 
     memset(y, 0, d->model->problem->n_scalars * sizeof *y);
     for (int i = 0; i < d->n; i++) {
-        const uint32_t scalar = d->scalar[i];
+        const uint32_t scalar = of[i];
 
         for (int j = 0; j <= i; j++)
             d->a[(size_t)i * d->n + j] =
-                d->normal[(size_t)i * d->n + j] * s->scale[scalar] * s->scale[d->scalar[j]];
+                d->normal[(size_t)i * d->n + j] * s->scale[scalar] * s->scale[of[j]];
         d->a[(size_t)i * d->n + i] += s->damping[scalar];
         d->b[i] = -s->gradient[scalar] * s->scale[scalar];
     }
@@ -116,14 +86,14 @@ static qn_fit_outcome solve_dense(void *self, const qn_fit_system *s, double *y)
         return o;
     qn_fit_chol_solve(d->n, d->a, d->b);
     for (int i = 0; i < d->n; i++) {
-        y[d->scalar[i]] = d->b[i];
+        y[of[i]] = d->b[i];
         o.is_solved &= isfinite(d->b[i]) != 0;
     }
     return o;
 }
 
 const qn_fit_linear_class qn_fit_class_dense_cholesky = { .name = "dense_cholesky",
+                                                          .bytes = sizeof(dense_cholesky),
                                                           .open = open_dense,
-                                                          .close = close_dense,
                                                           .renew = renew_dense,
                                                           .solve = solve_dense };

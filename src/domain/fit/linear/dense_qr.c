@@ -9,79 +9,42 @@
 #include "domain/fit/linear/dense.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE_ROWS = 256 };
 
 typedef struct dense_qr {
     qn_fit_model *model;
-    int n;            /* free scalars */
-    uint32_t *scalar; /* of x, of each column */
-    double *r;        /* n by n + 1: the last column is Q'r */
-    double *piece;    /* PIECE_ROWS by n + 1 */
+    int n;                  /* free scalars */
+    const uint32_t *scalar; /* of x, of each column */
+    double *r;              /* n by n + 1: the last column is Q'r */
+    double *piece;          /* PIECE_ROWS by n + 1 */
     double *a, *b, *y, *norms;
     int *pivot, *active;
 } dense_qr;
 
-static void close_qr(void *self)
+static qn_status open_qr(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                         qn_arena *memory, qn_err *err)
 {
+    const size_t n = model->problem->n_free;
     dense_qr *q = self;
 
-    if (!q)
-        return;
-    free(q->scalar);
-    free(q->r);
-    free(q->piece);
-    free(q->a);
-    free(q->b);
-    free(q->y);
-    free(q->norms);
-    free(q->pivot);
-    free(q->active);
-    free(q);
-}
-
-static qn_status open_qr(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                         qn_err *err)
-{
-    const qn_fit_problem *p = model->problem;
-    const size_t n = p->n_free;
-    dense_qr *q = calloc(1, sizeof *q);
-    qn_status st = QN_OK;
-
     (void)options;
-    if (n > QN_FIT_MAX_QR) {
-        st = qn_fail(err, QN_ERR_LIMIT, "dense_qr: %u free parameters, limit %d", p->n_free,
-                     QN_FIT_MAX_QR);
-        goto out;
-    }
-    if (q) {
-        q->scalar = calloc(n + 1, sizeof *q->scalar);
-        q->r = calloc((n + 1) * (n + 1), sizeof *q->r);
-        q->piece = calloc((n + 1) * PIECE_ROWS, sizeof *q->piece);
-        q->a = calloc((2 * n + 1) * (n + 1), sizeof *q->a);
-        q->b = calloc(2 * n + 1, sizeof *q->b);
-        q->y = calloc(n + 1, sizeof *q->y);
-        q->norms = calloc(n + 1, sizeof *q->norms);
-        q->pivot = calloc(n + 1, sizeof *q->pivot);
-        q->active = calloc(n + 1, sizeof *q->active);
-    }
-    if (!q || !q->scalar || !q->r || !q->piece || !q->a || !q->b || !q->y || !q->norms ||
-        !q->pivot || !q->active) {
-        st = qn_fail(err, QN_ERR_NOMEM, "dense_qr of %zu parameters", n);
-        goto out;
-    }
+    if (n > QN_FIT_MAX_QR)
+        return qn_fail(err, QN_ERR_LIMIT, "dense_qr: %zu free parameters, limit %d", n,
+                       QN_FIT_MAX_QR);
     q->model = model;
     q->n = (int)n;
-    for (uint32_t k = 0; k < p->n_scalars; k++)
-        if (p->column[k] != QN_FIT_NO_COLUMN)
-            q->scalar[p->column[k]] = k;
-    *self = q;
-    q = NULL;
-out:
-    close_qr(q);
-    return st;
+    q->scalar = model->problem->scalar;
+    q->r = qn_arena_zeros(memory, (n + 1) * (n + 1), sizeof *q->r);
+    q->piece = qn_arena_zeros(memory, (n + 1) * PIECE_ROWS, sizeof *q->piece);
+    q->a = qn_arena_zeros(memory, (2 * n + 1) * (n + 1), sizeof *q->a);
+    q->b = qn_arena_zeros(memory, 2 * n, sizeof *q->b);
+    q->y = qn_arena_zeros(memory, n, sizeof *q->y);
+    q->norms = qn_arena_zeros(memory, n, sizeof *q->norms);
+    q->pivot = qn_arena_zeros(memory, n, sizeof *q->pivot);
+    q->active = qn_arena_zeros(memory, n, sizeof *q->active);
+    return QN_OK;
 }
 
 /* Copies row `row` of the instances [from, to) into the piece. */
@@ -173,6 +136,8 @@ void qn_fit_dense_qr_triangle(const void *self, double *r)
             r[(size_t)c * q->n + i] = i <= c ? q->r[(size_t)c * (q->n + 1) + i] : 0;
 }
 
-const qn_fit_linear_class qn_fit_class_dense_qr = {
-    .name = "dense_qr", .open = open_qr, .close = close_qr, .renew = renew_qr, .solve = solve_qr
-};
+const qn_fit_linear_class qn_fit_class_dense_qr = { .name = "dense_qr",
+                                                    .bytes = sizeof(dense_qr),
+                                                    .open = open_qr,
+                                                    .renew = renew_qr,
+                                                    .solve = solve_qr };

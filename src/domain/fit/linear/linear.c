@@ -49,7 +49,7 @@ static qn_fit_linear_kind choose(const qn_fit_model *model)
     return QN_FIT_PCG;
 }
 
-/* The replacement for a solver that cannot be used: the same answer by another way. */
+/* The replacement for a solver that cannot be used: it gives the same answer. */
 static qn_fit_linear_kind replace(const qn_fit_model *model, qn_fit_linear_kind kind,
                                   qn_fit_linear *out)
 {
@@ -90,6 +90,24 @@ static const qn_fit_linear_class *class_of(qn_fit_linear_kind kind)
     }
 }
 
+qn_status qn_fit_class_open(const qn_fit_linear_class *of, qn_fit_model *model,
+                            const qn_fit_linear_options *options, qn_arena *memory, void **self,
+                            qn_err *err)
+{
+    void *made = qn_arena_zeros(memory, 1, of->bytes);
+    qn_status st = QN_OK;
+
+    if (made)
+        st = of->open(made, model, options, memory, err);
+    if (st == QN_OK && memory->failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "%s of %u parameters", of->name, model->problem->n_scalars);
+    if (st == QN_OK)
+        *self = made;
+    else if (made && of->close)
+        of->close(made);
+    return st;
+}
+
 qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
                              const qn_fit_linear_options *options, qn_fit_linear *out, qn_err *err)
 {
@@ -105,16 +123,21 @@ qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
     if (l.is_auto && kind == QN_FIT_PCG && !(l.options.eta > 0))
         l.options.eta = AUTO_ETA;
     l.is_auto &= !model->matrix_free;
-    st = l.of->open(model, &l.options, &l.self, err);
+    st = qn_fit_class_open(l.of, model, &l.options, &l.memory, &l.self, err);
     if (st == QN_OK)
         *out = l;
+    else
+        qn_arena_clear(&l.memory);
     return st;
 }
 
 /* Iterations are counted, not timed, so that the same problem always takes the same path. */
 static void reconsider(qn_fit_linear *l, int iterations)
 {
-    qn_fit_linear next = { .of = &qn_fit_class_sparse };
+    const qn_fit_linear_class *const of = &qn_fit_class_sparse;
+    qn_fit_linear before = *l;
+    qn_arena memory = { 0 };
+    void *self;
     const char *why;
     qn_err err;
 
@@ -125,17 +148,19 @@ static void reconsider(qn_fit_linear *l, int iterations)
     if (iterations <= QN_FIT_AUTO_ITERATIONS)
         return;
     if (!qn_fit_has_sparse(&why) ||
-        next.of->open(l->model, &l->options, &next.self, &err) != QN_OK) {
+        qn_fit_class_open(of, l->model, &l->options, &memory, &self, &err) != QN_OK) {
         snprintf(l->note, sizeof l->note, "pcg: a step took %d iterations, and there is no %s",
-                 iterations, next.of->name);
+                 iterations, of->name);
+        qn_arena_clear(&memory);
         return;
     }
-    l->of->close(l->self);
-    l->of = next.of;
-    l->self = next.self;
-    l->of->renew(l->self);
+    qn_fit_linear_close(&before);
+    l->of = of;
+    l->self = self;
+    l->memory = memory;
+    of->renew(self);
     snprintf(l->note, sizeof l->note, "%s since a step took %d iterations of pcg, limit %d",
-             l->of->name, iterations, QN_FIT_AUTO_ITERATIONS);
+             of->name, iterations, QN_FIT_AUTO_ITERATIONS);
 }
 
 qn_fit_outcome qn_fit_linear_solve(qn_fit_linear *linear, const qn_fit_system *system, double *y)
@@ -149,7 +174,8 @@ qn_fit_outcome qn_fit_linear_solve(qn_fit_linear *linear, const qn_fit_system *s
 
 void qn_fit_linear_close(qn_fit_linear *linear)
 {
-    if (linear->of)
+    if (linear->of && linear->of->close)
         linear->of->close(linear->self);
+    qn_arena_clear(&linear->memory);
     *linear = (qn_fit_linear){ 0 };
 }

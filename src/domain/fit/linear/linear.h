@@ -9,6 +9,7 @@
 #define QN_FIT_LINEAR_LINEAR_H
 
 #include "domain/fit/model/model.h"
+#include "util/arena.h"
 
 typedef enum {
     QN_FIT_LINEAR_AUTO,
@@ -33,11 +34,10 @@ enum {
 };
 
 typedef struct qn_fit_linear_options {
-    double eta;           /* tolerance of PCG on the quadratic model; 0 means 0.1 */
-    double tolerance;     /* or on the relative residual; 0 means 1e-12 */
-    int max_iterations;   /* 0 means 500 */
-    int is_factored;      /* 1: never store a reduced system */
-    int is_schur_blocked; /* set by open */
+    double eta;         /* tolerance of PCG on the quadratic model; 0 means 0.1 */
+    double tolerance;   /* or on the relative residual; 0 means 1e-12 */
+    int max_iterations; /* 0 means 500 */
+    int is_factored;    /* 1: never store a reduced system */
 } qn_fit_linear_options;
 
 typedef struct qn_fit_system {
@@ -52,21 +52,29 @@ typedef struct qn_fit_outcome {
 
 typedef struct qn_fit_linear_class {
     const char *name;
-    qn_status (*open)(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                      qn_err *err);
-    void (*close)(void *self);
-    void (*renew)(void *self); /* the model has a new Jacobian */
+    size_t bytes; /* of `self`, which is zeroed before open */
+    /* May leave it to the caller to look at memory->failed. */
+    qn_status (*open)(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                      qn_arena *memory, qn_err *err);
+    void (*close)(void *self); /* NULL: there is only memory */
+    void (*renew)(void *self); /* the model has a new Jacobian; NULL: it is read in place */
     qn_fit_outcome (*solve)(void *self, const qn_fit_system *system, double *y);
 } qn_fit_linear_class;
 
 typedef struct qn_fit_linear {
     const qn_fit_linear_class *of;
     void *self;
+    qn_arena memory;
     char note[200]; /* why this solver is used instead of the requested one; or "" */
     qn_fit_model *model;
     qn_fit_linear_options options;
     int is_auto, most_iterations; /* the most of any step so far */
 } qn_fit_linear;
+
+/* A solver of that class. `memory` must be cleared in the end, also after a failure. */
+qn_status qn_fit_class_open(const qn_fit_linear_class *of, qn_fit_model *model,
+                            const qn_fit_linear_options *options, qn_arena *memory, void **self,
+                            qn_err *err);
 
 /* Chooses a solver for AUTO, and a replacement where the requested one cannot be used. */
 qn_status qn_fit_linear_open(qn_fit_model *model, qn_fit_linear_kind kind,
@@ -87,7 +95,7 @@ extern const qn_fit_linear_class qn_fit_class_dense_qr, qn_fit_class_dense_chole
 /* The triangle R of J, n by n by columns, from a renewed dense_qr. */
 void qn_fit_dense_qr_triangle(const void *self, double *r);
 
-/* Whether sparse_cholesky is available; else *why says what is missing. */
+/* Whether sparse_cholesky is available; if not, *why names what is missing. */
 int qn_fit_has_sparse(const char **why);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct qn_fit_blocks {
     int is_diagonal; /* blocks are too large: only their diagonal is stored */
 } qn_fit_blocks;
 
-qn_status qn_fit_blocks_open(qn_fit_model *model, qn_fit_blocks *out, qn_err *err);
-void qn_fit_blocks_close(qn_fit_blocks *blocks);
+/* Look at memory->failed afterwards. */
+void qn_fit_blocks_open(qn_fit_model *model, qn_arena *memory, qn_fit_blocks *out);
 void qn_fit_blocks_renew(qn_fit_blocks *blocks);
 
 /* S J'J S + D^2 of block `b`, not factored. */
@@ -44,8 +44,8 @@ typedef struct qn_fit_cg {
     void *self;
 } qn_fit_cg;
 
-qn_status qn_fit_cg_open(uint32_t n, qn_fit_cg *out, qn_err *err);
-void qn_fit_cg_close(qn_fit_cg *cg);
+/* Makes the vectors of `n` numbers. */
+void qn_fit_cg_open(qn_fit_cg *cg, uint32_t n, qn_arena *memory);
 
 /* Starts at y = 0. Stops when an iteration improves the quadratic model by less than eta of its
  * value, or by the residual. */
@@ -58,22 +58,16 @@ qn_fit_outcome qn_fit_cg_solve(qn_fit_cg *cg, const qn_fit_linear_options *optio
 typedef struct qn_fit_pattern {
     qn_fit_model *model;
     int n;
-    uint32_t *scalar; /* of x, of each column */
     int *start, *row; /* n + 1; of each entry */
     double *value;
     uint32_t **place; /* of each group, [pair][i]: the entry it adds to, or QN_FIT_NO_COLUMN */
 } qn_fit_pattern;
 
-qn_status qn_fit_pattern_open(qn_fit_model *model, qn_fit_pattern *out, qn_err *err);
-void qn_fit_pattern_close(qn_fit_pattern *pattern);
+qn_status qn_fit_pattern_open(qn_fit_model *model, qn_arena *memory, qn_fit_pattern *out,
+                              qn_err *err);
 void qn_fit_pattern_renew(qn_fit_pattern *pattern); /* values of J'J */
 
 /* Elimination of blocks. */
-
-static inline int qn_fit_is_eliminated(const qn_fit_problem *p, const qn_fit_group *g, int slot)
-{
-    return p->sets[g->slot_set[slot]].is_eliminated;
-}
 
 static inline uint32_t qn_fit_scalar_of(const qn_fit_model_group *g, int variable, qn_i64 i)
 {
@@ -81,9 +75,6 @@ static inline uint32_t qn_fit_scalar_of(const qn_fit_model_group *g, int variabl
 
     return g->group->idx[v->slot * g->group->ld + i] + v->comp;
 }
-
-/* The eliminated slot of a group, or -1. */
-int qn_fit_eliminated_slot(const qn_fit_problem *problem, const qn_fit_group *group);
 
 /* The number of scalars of kept sets. */
 uint32_t qn_fit_n_kept(const qn_fit_problem *problem);

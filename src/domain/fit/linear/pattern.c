@@ -2,20 +2,7 @@
 #include "domain/fit/linear/linear_impl.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-
-void qn_fit_pattern_close(qn_fit_pattern *pattern)
-{
-    for (int k = 0; pattern->place && k < pattern->model->problem->n_groups; k++)
-        free(pattern->place[k]);
-    free(pattern->place);
-    free(pattern->scalar);
-    free(pattern->start);
-    free(pattern->row);
-    free(pattern->value);
-    *pattern = (qn_fit_pattern){ 0 };
-}
 
 static qn_i64 pairs_of(const qn_fit_model_group *g)
 {
@@ -74,61 +61,44 @@ static void fill_pattern(qn_fit_pattern *t, const uint64_t *keys, const uint32_t
     }
 }
 
-qn_status qn_fit_pattern_open(qn_fit_model *model, qn_fit_pattern *out, qn_err *err)
+qn_status qn_fit_pattern_open(qn_fit_model *model, qn_arena *memory, qn_fit_pattern *out,
+                              qn_err *err)
 {
     const qn_fit_problem *p = model->problem;
     qn_fit_pattern t = { .model = model, .n = (int)p->n_free };
-    uint64_t *keys = NULL;
-    uint32_t *with = NULL, *entry = NULL;
+    qn_arena scratch = { 0 };
+    uint64_t *keys;
+    uint32_t *with, *entry;
     qn_status st = QN_OK;
     size_t n = p->n_free, at = 0;
 
     for (int k = 0; k < p->n_groups; k++)
         n += (size_t)(pairs_of(&model->groups[k]) * p->groups[k].n);
-    if (n > INT_MAX) {
-        st = qn_fail(err, QN_ERR_LIMIT, "sparse_cholesky: %zu pairs of parameters, limit %d", n,
-                     INT_MAX);
-        goto out;
-    }
-    keys = calloc(n + 1, sizeof *keys);
-    with = calloc(n + 1, sizeof *with);
-    entry = calloc(n + 1, sizeof *entry);
-    t.scalar = calloc((size_t)t.n + 1, sizeof *t.scalar);
-    t.start = calloc((size_t)t.n + 1, sizeof *t.start);
-    t.row = calloc(n + 1, sizeof *t.row);
-    t.place = calloc((size_t)p->n_groups + 1, sizeof *t.place);
-    if (!keys || !with || !entry || !t.scalar || !t.start || !t.row || !t.place) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a pattern of %zu pairs", n);
-        goto out;
-    }
+    if (n > INT_MAX)
+        QN_FAIL(err, QN_ERR_LIMIT, "sparse_cholesky: %zu pairs of parameters, limit %d", n,
+                INT_MAX);
+    keys = qn_arena_zeros(&scratch, n, sizeof *keys);
+    with = qn_arena_zeros(&scratch, n, sizeof *with);
+    entry = qn_arena_zeros(&scratch, n, sizeof *entry);
+    t.start = qn_arena_zeros(memory, (size_t)t.n + 1, sizeof *t.start);
+    t.row = qn_arena_zeros(memory, n, sizeof *t.row);
+    t.place = qn_arena_zeros(memory, (size_t)p->n_groups, sizeof *t.place);
+    if (scratch.failed || memory->failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "a pattern of %zu pairs", n);
     list_keys(model, keys, with);
     QN_TRY(qn_fit_sort_keys(keys, with, n, err));
     fill_pattern(&t, keys, with, n, entry);
-    for (uint32_t k = 0; k < p->n_scalars; k++)
-        if (p->column[k] != QN_FIT_NO_COLUMN)
-            t.scalar[p->column[k]] = k;
     for (int k = 0; k < p->n_groups; k++) {
         const size_t size = (size_t)(pairs_of(&model->groups[k]) * p->groups[k].n);
 
-        if (!(t.place[k] = malloc((size + 1) * sizeof **t.place))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "places of %zu pairs", size);
-            goto out;
-        }
-        memcpy(t.place[k], entry + at, size * sizeof *entry);
+        if ((t.place[k] = qn_arena_zeros(memory, size, sizeof *entry)))
+            memcpy(t.place[k], entry + at, size * sizeof *entry);
         at += size;
     }
-    if (!(t.value = calloc((size_t)t.start[t.n] + 1, sizeof *t.value))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%d entries of a sparse matrix", t.start[t.n]);
-        goto out;
-    }
+    t.value = qn_arena_zeros(memory, (size_t)t.start[t.n], sizeof *t.value);
     *out = t;
-    t = (qn_fit_pattern){ 0 };
 out:
-    free(keys);
-    free(with);
-    free(entry);
-    if (t.model)
-        qn_fit_pattern_close(&t);
+    qn_arena_clear(&scratch);
     return st;
 }
 

@@ -7,7 +7,7 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 static double norm(const double *x, int n)
 {

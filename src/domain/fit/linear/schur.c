@@ -10,7 +10,6 @@
 #include "domain/fit/linear/linear_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "domain/fit/linear/dense.h"
@@ -47,14 +46,6 @@ typedef struct schur {
     const qn_fit_system *system;
 } schur;
 
-int qn_fit_eliminated_slot(const qn_fit_problem *problem, const qn_fit_group *group)
-{
-    for (int s = 0; s < group->n_slots; s++)
-        if (qn_fit_is_eliminated(problem, group, s))
-            return s;
-    return -1;
-}
-
 uint32_t qn_fit_n_kept(const qn_fit_problem *problem)
 {
     uint32_t n = 0;
@@ -80,29 +71,6 @@ int qn_fit_can_eliminate(const qn_fit_model *model, const char **why)
     }
     *why = n_eliminated ? "a term uses one block twice" : "the program eliminates no set";
     return n_eliminated && !model->n_doubles;
-}
-
-static void close_schur(void *self)
-{
-    schur *s = self;
-
-    if (!s)
-        return;
-    for (int k = 0; k < PARTS; k++) {
-        free(s->parts[k].matrix);
-        free(s->parts[k].b);
-        free(s->parts[k].e);
-        free(s->parts[k].f);
-        free(s->parts[k].runs);
-    }
-    free(s->scalar);
-    free(s->column);
-    free(s->points);
-    free(s->factor_at);
-    free(s->factor);
-    free(s->moved);
-    free(s->panel);
-    free(s);
 }
 
 /* Building. */
@@ -158,51 +126,39 @@ static void number_columns(schur *s)
     s->n = (int)n;
 }
 
-static int open_part(const schur *s, part *t)
+static void open_part(const schur *s, qn_arena *memory, part *t)
 {
     const size_t n = (size_t)s->n;
 
-    t->matrix = calloc(n * n + 1, sizeof *t->matrix);
-    t->b = calloc(n + 1, sizeof *t->b);
-    t->e = calloc(s->room * s->point_dim, sizeof *t->e);
-    t->f = calloc(s->room * s->point_dim, sizeof *t->f);
-    t->runs = calloc(s->run_room, sizeof *t->runs);
-    return t->matrix && t->b && t->e && t->f && t->runs;
+    t->matrix = qn_arena_zeros(memory, n * n, sizeof *t->matrix);
+    t->b = qn_arena_zeros(memory, n, sizeof *t->b);
+    t->e = qn_arena_zeros(memory, s->room * s->point_dim, sizeof *t->e);
+    t->f = qn_arena_zeros(memory, s->room * s->point_dim, sizeof *t->f);
+    t->runs = qn_arena_zeros(memory, s->run_room, sizeof *t->runs);
 }
 
-static qn_status open_schur(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                            qn_err *err)
+static qn_status open_schur(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                            qn_arena *memory, qn_err *err)
 {
     const size_t n = model->problem->n_scalars, n_blocks = model->problem->n_blocks;
-    schur *s = calloc(1, sizeof *s);
-    qn_status st = QN_OK;
-    int is_whole = 1;
+    schur *s = self;
 
     (void)options;
-    if (!s || !(s->scalar = calloc(n + 1, sizeof *s->scalar)) ||
-        !(s->column = calloc(n + 1, sizeof *s->column)) ||
-        !(s->points = calloc(n_blocks + 1, sizeof *s->points)) ||
-        !(s->factor_at = calloc(n_blocks + 1, sizeof *s->factor_at)) ||
-        !(s->moved = calloc(n + 1, sizeof *s->moved))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "schur of %zu parameters", n);
-        goto out;
-    }
     s->model = model;
+    s->scalar = qn_arena_zeros(memory, n, sizeof *s->scalar);
+    s->column = qn_arena_zeros(memory, n, sizeof *s->column);
+    s->points = qn_arena_zeros(memory, n_blocks, sizeof *s->points);
+    s->factor_at = qn_arena_zeros(memory, n_blocks + 1, sizeof *s->factor_at);
+    s->moved = qn_arena_zeros(memory, n, sizeof *s->moved);
+    if (memory->failed)
+        return qn_fail(err, QN_ERR_NOMEM, "schur of %zu parameters", n);
     number_columns(s);
     measure_points(s);
-    s->factor = calloc((size_t)s->factor_at[s->n_points] + 1, sizeof *s->factor);
-    s->panel = calloc((size_t)s->n * QN_FIT_PANEL + 1, sizeof *s->panel);
+    s->factor = qn_arena_zeros(memory, (size_t)s->factor_at[s->n_points], sizeof *s->factor);
+    s->panel = qn_arena_zeros(memory, (size_t)s->n * QN_FIT_PANEL, sizeof *s->panel);
     for (int k = 0; k < PARTS; k++)
-        is_whole &= open_part(s, &s->parts[k]);
-    if (!is_whole || !s->factor || !s->panel) {
-        st = qn_fail(err, QN_ERR_NOMEM, "schur of %d kept parameters, %d matrices", s->n, PARTS);
-        goto out;
-    }
-    *self = s;
-    s = NULL;
-out:
-    close_schur(s);
-    return st;
+        open_part(s, memory, &s->parts[k]);
+    return QN_OK;
 }
 
 /* One eliminated block. */
@@ -371,7 +327,7 @@ static inline __attribute__((always_inline)) void subtract_cameras(const schur *
 }
 
 /* The lower triangle of blocks; cameras of 9 numbers and points of 3 have their own loops. */
-QN_CLONES static void take_pairs(const schur *s, part *t, int dp, size_t n_runs)
+QN_CLONES static void subtract_pairs(const schur *s, part *t, int dp, size_t n_runs)
 {
     for (size_t x = 0; x < n_runs; x++)
         for (size_t y = 0; y < n_runs; y++) {
@@ -411,7 +367,7 @@ static int eliminate_point(const schur *s, part *t, uint32_t k)
             for (int j = 0; j < t->runs[x].len; j++)
                 t->b[t->runs[x].column + (uint32_t)j] +=
                     t->f[(size_t)a * s->room + t->runs[x].at + (size_t)j] * gradient[a];
-    take_pairs(s, t, dp, n_runs);
+    subtract_pairs(s, t, dp, n_runs);
     return 1;
 }
 
@@ -504,11 +460,6 @@ static void substitute(const schur *s, uint32_t k, double *y)
     qn_fit_chol_small_solve(dp, s->factor + s->factor_at[k], out);
 }
 
-static void renew_schur(void *self)
-{
-    (void)self; /* the Jacobian is read in place */
-}
-
 static qn_fit_outcome solve_schur(void *self, const qn_fit_system *system, double *y)
 {
     schur *s = self;
@@ -537,8 +488,6 @@ static qn_fit_outcome solve_schur(void *self, const qn_fit_system *system, doubl
     return o;
 }
 
-const qn_fit_linear_class qn_fit_class_schur = { .name = "schur",
-                                                 .open = open_schur,
-                                                 .close = close_schur,
-                                                 .renew = renew_schur,
-                                                 .solve = solve_schur };
+const qn_fit_linear_class qn_fit_class_schur = {
+    .name = "schur", .bytes = sizeof(schur), .open = open_schur, .solve = solve_schur
+};

@@ -5,8 +5,6 @@
  */
 #include "domain/fit/linear/linear_impl.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "domain/fit/linear/dense.h"
@@ -20,22 +18,6 @@ typedef struct schur_pcg {
     double *v, *w, *b, *rows;
     const qn_fit_system *system;
 } schur_pcg;
-
-static void close_schur(void *self)
-{
-    schur_pcg *s = self;
-
-    if (!s)
-        return;
-    qn_fit_blocks_close(&s->blocks);
-    qn_fit_cg_close(&s->cg);
-    free(s->is_point);
-    free(s->v);
-    free(s->w);
-    free(s->b);
-    free(s->rows);
-    free(s);
-}
 
 /* Applies the factors of all blocks of one kind (C^-1, or the preconditioner); blocks of the other
  * kind become 0. */
@@ -93,35 +75,26 @@ static void precondition(void *self, const double *r, double *out)
     on_blocks(s, 0, out);
 }
 
-static qn_status open_schur(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                            qn_err *err)
+static qn_status open_schur(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                            qn_arena *memory, qn_err *err)
 {
     const qn_fit_problem *p = model->problem;
-    const size_t n = p->n_scalars;
-    schur_pcg *s = calloc(1, sizeof *s);
-    qn_status st = QN_OK;
+    schur_pcg *s = self;
 
-    if (!s || !(s->v = calloc(n + 1, sizeof *s->v)) || !(s->w = calloc(n + 1, sizeof *s->w)) ||
-        !(s->b = calloc(n + 1, sizeof *s->b)) ||
-        !(s->rows = calloc((size_t)model->n_rows + 1, sizeof *s->rows)) ||
-        !(s->is_point = calloc((size_t)p->n_blocks + 1, 1))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "schur_pcg of %zu parameters", n);
-        goto out;
-    }
+    (void)err;
     s->model = model;
     s->opt = *options;
-    for (int k = 0; k < p->n_sets; k++)
+    s->v = qn_arena_zeros(memory, p->n_scalars, sizeof *s->v);
+    s->w = qn_arena_zeros(memory, p->n_scalars, sizeof *s->w);
+    s->b = qn_arena_zeros(memory, p->n_scalars, sizeof *s->b);
+    s->rows = qn_arena_zeros(memory, (size_t)model->n_rows, sizeof *s->rows);
+    s->is_point = qn_arena_zeros(memory, p->n_blocks, 1);
+    for (int k = 0; s->is_point && k < p->n_sets; k++)
         memset(s->is_point + p->sets[k].first_block, p->sets[k].is_eliminated, p->sets[k].count);
-    QN_TRY(qn_fit_blocks_open(model, &s->blocks, err));
-    QN_TRY(qn_fit_cg_open((uint32_t)n, &s->cg, err));
-    s->cg.apply = apply;
-    s->cg.precondition = precondition;
-    s->cg.self = s;
-    *self = s;
-    s = NULL;
-out:
-    close_schur(s);
-    return st;
+    s->cg = (qn_fit_cg){ .apply = apply, .precondition = precondition, .self = s };
+    qn_fit_cg_open(&s->cg, p->n_scalars, memory);
+    qn_fit_blocks_open(model, memory, &s->blocks);
+    return QN_OK;
 }
 
 static void renew_schur(void *self)
@@ -230,7 +203,7 @@ static qn_fit_outcome solve_schur(void *self, const qn_fit_system *system, doubl
 }
 
 const qn_fit_linear_class qn_fit_class_schur_pcg = { .name = "schur_pcg",
+                                                     .bytes = sizeof(schur_pcg),
                                                      .open = open_schur,
-                                                     .close = close_schur,
                                                      .renew = renew_schur,
                                                      .solve = solve_schur };

@@ -18,6 +18,8 @@
 
 #include "domain/fit/linear/linear_impl.h"
 
+#include "util/env.h"
+
 #define CALLS(X)                                                                                   \
     X(cholmod_start)                                                                               \
     X(cholmod_finish)                                                                              \
@@ -43,8 +45,8 @@ static struct {
 
 static void load(void)
 {
-    const char *named = getenv("QUERN_CHOLMOD_LIB");
-    void *lib = dlopen(named && *named ? named : QN_CHOLMOD_SONAME, RTLD_NOW | RTLD_LOCAL);
+    const char *named = qn_env("QUERN_CHOLMOD_LIB");
+    void *lib = dlopen(named ? named : QN_CHOLMOD_SONAME, RTLD_NOW | RTLD_LOCAL);
 
     if (!lib) {
         snprintf(loaded.reason, sizeof loaded.reason, "%.190s", dlerror());
@@ -81,38 +83,28 @@ static void close_sparse(void *self)
 {
     sparse *s = self;
 
-    if (!s)
+    if (!s->is_started)
         return;
-    if (s->is_started) {
-        api.cholmod_free_sparse(&s->a, &s->common);
-        api.cholmod_free_factor(&s->l, &s->common);
-        api.cholmod_free_dense(&s->b, &s->common);
-        api.cholmod_finish(&s->common);
-    }
-    if (s->pattern.model)
-        qn_fit_pattern_close(&s->pattern);
-    free(s);
+    api.cholmod_free_sparse(&s->a, &s->common);
+    api.cholmod_free_factor(&s->l, &s->common);
+    api.cholmod_free_dense(&s->b, &s->common);
+    api.cholmod_finish(&s->common);
 }
 
-static qn_status open_sparse(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                             qn_err *err)
+static qn_status open_sparse(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                             qn_arena *memory, qn_err *err)
 {
-    sparse *s = calloc(1, sizeof *s);
+    sparse *s = self;
+    const qn_fit_pattern *t = &s->pattern;
     qn_status st = QN_OK;
-    const qn_fit_pattern *t;
     const char *why;
 
     (void)options;
-    if (!s) {
-        st = qn_fail(err, QN_ERR_NOMEM, "sparse_cholesky");
+    if (!qn_fit_has_sparse(&why))
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "sparse_cholesky needs CHOLMOD: %s", why);
+    QN_TRY(qn_fit_pattern_open(model, memory, &s->pattern, err));
+    if (memory->failed)
         goto out;
-    }
-    if (!qn_fit_has_sparse(&why)) {
-        st = qn_fail(err, QN_ERR_UNSUPPORTED, "sparse_cholesky needs CHOLMOD: %s", why);
-        goto out;
-    }
-    QN_TRY(qn_fit_pattern_open(model, &s->pattern, err));
-    t = &s->pattern;
     api.cholmod_start(&s->common);
     s->is_started = 1;
     s->common.print = 0;
@@ -124,15 +116,10 @@ static qn_status open_sparse(qn_fit_model *model, const qn_fit_linear_options *o
         memcpy(s->a->i, t->row, (size_t)t->start[t->n] * sizeof *t->row);
         s->l = api.cholmod_analyze(s->a, &s->common);
     }
-    if (!s->a || !s->b || !s->l) {
+    if (!s->a || !s->b || !s->l)
         st = qn_fail(err, QN_ERR_NOMEM, "sparse_cholesky of %d parameters with %d entries", t->n,
                      t->start[t->n]);
-        goto out;
-    }
-    *self = s;
-    s = NULL;
 out:
-    close_sparse(s);
     return st;
 }
 
@@ -145,18 +132,19 @@ static qn_fit_outcome solve_sparse(void *self, const qn_fit_system *system, doub
 {
     sparse *s = self;
     const qn_fit_pattern *t = &s->pattern;
+    const uint32_t *of = t->model->problem->scalar;
     qn_fit_outcome o = { .rank = -1 };
     double *a = s->a->x, *b = s->b->x;
     cholmod_dense *x;
 
     memset(y, 0, t->model->problem->n_scalars * sizeof *y);
     for (int c = 0; c < t->n; c++) {
-        const double sc = system->scale[t->scalar[c]];
+        const double sc = system->scale[of[c]];
 
         for (int k = t->start[c]; k < t->start[c + 1]; k++)
-            a[k] = t->value[k] * sc * system->scale[t->scalar[t->row[k]]];
-        a[t->start[c]] += system->damping[t->scalar[c]]; /* the diagonal comes first */
-        b[c] = -system->gradient[t->scalar[c]] * sc;
+            a[k] = t->value[k] * sc * system->scale[of[t->row[k]]];
+        a[t->start[c]] += system->damping[of[c]]; /* the diagonal comes first */
+        b[c] = -system->gradient[of[c]] * sc;
     }
     if (!api.cholmod_factorize(s->a, s->l, &s->common) || s->common.status != CHOLMOD_OK)
         return o;
@@ -164,12 +152,19 @@ static qn_fit_outcome solve_sparse(void *self, const qn_fit_system *system, doub
         return o;
     o.is_solved = 1;
     for (int c = 0; c < t->n; c++) {
-        y[t->scalar[c]] = ((double *)x->x)[c];
-        o.is_solved &= isfinite(y[t->scalar[c]]) != 0;
+        y[of[c]] = ((double *)x->x)[c];
+        o.is_solved &= isfinite(y[of[c]]) != 0;
     }
     api.cholmod_free_dense(&x, &s->common);
     return o;
 }
+
+const qn_fit_linear_class qn_fit_class_sparse = { .name = "sparse_cholesky",
+                                                  .bytes = sizeof(sparse),
+                                                  .open = open_sparse,
+                                                  .close = close_sparse,
+                                                  .renew = renew_sparse,
+                                                  .solve = solve_sparse };
 
 #else
 
@@ -179,40 +174,18 @@ int qn_fit_has_sparse(const char **why)
     return 0;
 }
 
-static qn_status open_sparse(qn_fit_model *model, const qn_fit_linear_options *options, void **self,
-                             qn_err *err)
+static qn_status open_sparse(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
+                             qn_arena *memory, qn_err *err)
 {
     const char *why;
 
-    (void)model;
-    (void)options;
-    (void)self;
+    (void)self, (void)model, (void)options, (void)memory;
     qn_fit_has_sparse(&why);
     return qn_fail(err, QN_ERR_UNSUPPORTED, "sparse_cholesky needs CHOLMOD: %s", why);
 }
 
-static void close_sparse(void *self)
-{
-    (void)self;
-}
-
-static void renew_sparse(void *self)
-{
-    (void)self;
-}
-
-static qn_fit_outcome solve_sparse(void *self, const qn_fit_system *system, double *y)
-{
-    (void)self;
-    (void)system;
-    (void)y;
-    return (qn_fit_outcome){ .rank = -1 };
-}
+const qn_fit_linear_class qn_fit_class_sparse = { .name = "sparse_cholesky",
+                                                  .bytes = 1,
+                                                  .open = open_sparse };
 
 #endif
-
-const qn_fit_linear_class qn_fit_class_sparse = { .name = "sparse_cholesky",
-                                                  .open = open_sparse,
-                                                  .close = close_sparse,
-                                                  .renew = renew_sparse,
-                                                  .solve = solve_sparse };

@@ -88,10 +88,8 @@ static qn_status split_faces(qn_fit_mesh *m, qn_err *err)
         t.mask = t.mask * 2 + 1;
     t.keys = calloc(t.mask + 1, sizeof *t.keys);
     t.verts = calloc(t.mask + 1, sizeof *t.verts);
-    if (!faces || !t.keys || !t.verts) {
-        st = qn_fail(err, QN_ERR_NOMEM, "icosphere: %u faces", 4 * n);
-        goto out;
-    }
+    if (!faces || !t.keys || !t.verts)
+        QN_FAIL(err, QN_ERR_NOMEM, "icosphere: %u faces", 4 * n);
     for (uint32_t f = 0; f < n; f++) {
         const uint32_t a = m->faces[3 * f], b = m->faces[3 * f + 1], c = m->faces[3 * f + 2];
         const uint32_t ab = middle(m, &t, a, b), bc = middle(m, &t, b, c), ca = middle(m, &t, c, a);
@@ -145,6 +143,13 @@ static qn_status check_counts(const char *what, int a, int b, int least, qn_err 
                    a, b, least);
 }
 
+/* Two triangles of the cell with corners a, b, c, d. */
+static void split_cell(uint32_t **faces, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    memcpy(*faces, (const uint32_t[]){ a, b, c, a, c, d }, 6 * sizeof a);
+    *faces += 6;
+}
+
 qn_status qn_fit_mesh_grid(int nx, int ny, double width, double height, qn_fit_mesh *out,
                            qn_err *err)
 {
@@ -153,10 +158,8 @@ qn_status qn_fit_mesh_grid(int nx, int ny, double width, double height, qn_fit_m
     uint32_t *f;
 
     QN_TRY(check_counts("grid", nx, ny, 1, err));
-    if (!(width > 0) || !(height > 0) || !isfinite(width) || !isfinite(height)) {
-        st = qn_fail(err, QN_ERR_USAGE, "grid: size %g x %g is not above 0", width, height);
-        goto out;
-    }
+    if (!(width > 0) || !(height > 0) || !isfinite(width) || !isfinite(height))
+        QN_FAIL(err, QN_ERR_USAGE, "grid: size %g x %g is not above 0", width, height);
     QN_TRY(allocate((uint64_t)(nx + 1) * (uint64_t)(ny + 1), (uint64_t)nx * (uint64_t)ny * 2, &m,
                     err));
     for (int y = 0; y <= ny; y++)
@@ -170,10 +173,9 @@ qn_status qn_fit_mesh_grid(int nx, int ny, double width, double height, qn_fit_m
     for (int y = 0; y < ny; y++)
         for (int x = 0; x < nx; x++) {
             const uint32_t a = (uint32_t)y * (uint32_t)(nx + 1) + (uint32_t)x, b = a + 1;
-            const uint32_t d = a + (uint32_t)nx + 1, c = d + 1;
+            const uint32_t d = a + (uint32_t)nx + 1;
 
-            memcpy(f, (const uint32_t[]){ a, b, c, a, c, d }, 6 * sizeof *f);
-            f += 6;
+            split_cell(&f, a, b, d + 1, d);
         }
     *out = m;
 out:
@@ -189,11 +191,9 @@ qn_status qn_fit_mesh_torus(int nu, int nv, double major, double minor, qn_fit_m
     uint32_t *f;
 
     QN_TRY(check_counts("torus", nu, nv, 3, err));
-    if (!(minor > 0) || !(major > minor) || !isfinite(major)) {
-        st = qn_fail(err, QN_ERR_USAGE, "torus: radii %g and %g, the first must be larger", major,
-                     minor);
-        goto out;
-    }
+    if (!(minor > 0) || !(major > minor) || !isfinite(major))
+        QN_FAIL(err, QN_ERR_USAGE, "torus: radii %g and %g, the first must be larger", major,
+                minor);
     QN_TRY(allocate((uint64_t)nu * (uint64_t)nv, (uint64_t)nu * (uint64_t)nv * 2, &m, err));
     for (int u = 0; u < nu; u++)
         for (int v = 0; v < nv; v++) {
@@ -210,9 +210,7 @@ qn_status qn_fit_mesh_torus(int nu, int nv, double major, double minor, qn_fit_m
             const uint32_t u1 = (uint32_t)((u + 1) % nu * nv), v1 = (uint32_t)((v + 1) % nv);
             const uint32_t u0 = (uint32_t)(u * nv), v0 = (uint32_t)v;
 
-            memcpy(f, (const uint32_t[]){ u0 + v0, u1 + v0, u1 + v1, u0 + v0, u1 + v1, u0 + v1 },
-                   6 * sizeof *f);
-            f += 6;
+            split_cell(&f, u0 + v0, u1 + v0, u1 + v1, u0 + v1);
         }
     *out = m;
 out:

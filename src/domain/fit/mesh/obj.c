@@ -116,10 +116,8 @@ qn_status qn_fit_obj_parse(const char *name, const char *text, size_t bytes, qn_
         if (n + 1 > room) {
             char *more = realloc(line, 2 * n + 256);
 
-            if (!more) {
-                st = qn_fail(err, QN_ERR_NOMEM, "%s:%ld: line of %zu bytes", name, r.line, n);
-                goto out;
-            }
+            if (!more)
+                QN_FAIL(err, QN_ERR_NOMEM, "%s:%ld: line of %zu bytes", name, r.line, n);
             line = more;
             room = 2 * n + 256;
         }

@@ -180,11 +180,9 @@ static qn_status read_list(reader *r, const property *p, int is_face, qn_err *er
         QN_TRY(next_number(r, p->type, &v, err));
         if (!is_face)
             continue;
-        if (!(v >= 0) || v >= r->mesh.n_verts || v != floor(v)) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: face %u refers to vertex %g of %u", r->name,
-                         r->mesh.n_faces, v, r->mesh.n_verts);
-            goto out;
-        }
+        if (!(v >= 0) || v >= r->mesh.n_verts || v != floor(v))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: face %u refers to vertex %g of %u", r->name,
+                    r->mesh.n_faces, v, r->mesh.n_verts);
         if (k == 0)
             first = (uint32_t)v;
         if (k >= 2)
@@ -217,11 +215,9 @@ static qn_status read_element(reader *r, const element *e, qn_err *err)
     }
     if (!is_vertex)
         goto out;
-    if (found != 7 || !isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2])) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: vertex %u lacks x, y or z, or one is not finite",
-                     r->name, r->mesh.n_verts);
-        goto out;
-    }
+    if (found != 7 || !isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2]))
+        QN_FAIL(err, QN_ERR_INPUT, "%s: vertex %u lacks x, y or z, or one is not finite", r->name,
+                r->mesh.n_verts);
     QN_TRY(qn_fit_mesh_add_vert(&r->mesh, &r->room, at, err));
 out:
     return st;

@@ -176,19 +176,15 @@ qn_status qn_fit_topology_new(const qn_fit_mesh *mesh, qn_fit_topology *out, qn_
     qn_status st = QN_OK;
     int is_full = sides && count;
 
-    if (mesh->n_faces > UINT32_MAX / 3) {
-        st = qn_fail(err, QN_ERR_LIMIT, "a mesh of %u faces has too many corners", mesh->n_faces);
-        goto out;
-    }
+    if (mesh->n_faces > UINT32_MAX / 3)
+        QN_FAIL(err, QN_ERR_LIMIT, "a mesh of %u faces has too many corners", mesh->n_faces);
 
     for (size_t k = 0; k < sizeof edge_tables / sizeof *edge_tables; k++)
         is_full = (*edge_tables[k] = malloc((n_sides + 1) * sizeof(uint32_t))) && is_full;
     t.ring_start = calloc((size_t)mesh->n_verts + 2, sizeof *t.ring_start);
     t.boundary = calloc((size_t)mesh->n_verts + 1, sizeof *t.boundary);
-    if (!is_full || !t.ring_start || !t.boundary) {
-        st = qn_fail(err, QN_ERR_NOMEM, "edges of a mesh of %u faces", mesh->n_faces);
-        goto out;
-    }
+    if (!is_full || !t.ring_start || !t.boundary)
+        QN_FAIL(err, QN_ERR_NOMEM, "edges of a mesh of %u faces", mesh->n_faces);
     sort_sides(mesh, count, sides);
     walk_edges(sides, n_sides, &t);
     list_corners(mesh, &t);

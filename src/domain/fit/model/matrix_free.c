@@ -5,24 +5,6 @@
 #include "kernel/dialect.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-void qn_fit_matrix_free_free(qn_fit_matrix_free *matrix_free)
-{
-    if (!matrix_free)
-        return;
-    qn_fit_cells *const all[] = { &matrix_free->slopes, &matrix_free->squares,
-                                  &matrix_free->products };
-
-    for (int k = 0; k < 3; k++) {
-        free(all[k]->cells);
-        free(all[k]->first);
-    }
-    free(matrix_free->diagonals);
-    free(matrix_free->diagonals_at);
-    free(matrix_free->rows);
-    free(matrix_free);
-}
 
 static qn_fit_pass point_run(const qn_fit_matrix_free *a)
 {
@@ -66,7 +48,7 @@ static const double *table_of(const qn_fit_host_group *g, int section)
     return section == QN_FIT_GRAD ? g->slopes : section == QN_FIT_DIAG ? g->squares : g->products;
 }
 
-static qn_status make_cells(const qn_fit_model *m, qn_fit_pass run, int section, qn_fit_cells *out,
+static qn_status make_cells(qn_fit_model *m, qn_fit_pass run, int section, qn_fit_cells *out,
                             qn_err *err)
 {
     const int n_places = m->problem->n_places;
@@ -74,9 +56,9 @@ static qn_status make_cells(const qn_fit_model *m, qn_fit_pass run, int section,
 
     for (int p = 0; p < n_places; p++)
         n = list_cells(m, run, section, NULL, p, NULL, n);
-    out->cells = calloc((size_t)n + 1, sizeof *out->cells);
-    out->first = calloc((size_t)n_places + 1, sizeof *out->first);
-    if (!out->cells || !out->first)
+    out->cells = qn_arena_zeros(&m->memory, (size_t)n, sizeof *out->cells);
+    out->first = qn_arena_zeros(&m->memory, (size_t)n_places + 1, sizeof *out->first);
+    if (m->memory.failed)
         return qn_fail(err, QN_ERR_NOMEM, "%d contributions of %d slots", n, n_places);
     n = 0;
     for (int p = 0; p < n_places; p++) {
@@ -98,22 +80,23 @@ static qn_status make_diagonals(qn_fit_model *m, qn_fit_matrix_free *a, qn_err *
                            "%s: blocks of %u numbers, limit %d with jacobian = free and storage = "
                            "f32",
                            p->sets[k].name, p->sets[k].dim, QN_FIT_MAX_BLOCK);
-    if (!(a->diagonals_at = calloc((size_t)p->n_blocks + 1, sizeof *a->diagonals_at)))
+    if (!(a->diagonals_at =
+              qn_arena_zeros(&m->memory, (size_t)p->n_blocks + 1, sizeof *a->diagonals_at)))
         return qn_fail(err, QN_ERR_NOMEM, "%u blocks", p->n_blocks);
     for (uint32_t b = 0; b < p->n_blocks; b++) {
         const qn_i64 dim = (qn_i64)p->block_first[b + 1] - p->block_first[b];
 
         a->diagonals_at[b + 1] = a->diagonals_at[b] + dim * dim;
     }
-    a->diagonals = calloc((size_t)a->diagonals_at[p->n_blocks] + 1, sizeof *a->diagonals);
-    a->rows = calloc((size_t)(a->is_rounded ? m->n_rows : 0) + 1, sizeof *a->rows);
-    return a->diagonals && a->rows ? QN_OK
-                                   : qn_fail(err, QN_ERR_NOMEM, "%u diagonal blocks", p->n_blocks);
+    a->diagonals =
+        qn_arena_zeros(&m->memory, (size_t)a->diagonals_at[p->n_blocks], sizeof *a->diagonals);
+    a->rows = qn_arena_zeros(&m->memory, (size_t)(a->is_rounded ? m->n_rows : 0), sizeof *a->rows);
+    return m->memory.failed ? qn_fail(err, QN_ERR_NOMEM, "%u diagonal blocks", p->n_blocks) : QN_OK;
 }
 
 qn_status qn_fit_matrix_free_new(qn_fit_model *model, int is_rounded, qn_err *err)
 {
-    qn_fit_matrix_free *a = calloc(1, sizeof *a);
+    qn_fit_matrix_free *a = qn_arena_zeros(&model->memory, 1, sizeof *a);
     qn_status st = QN_OK;
 
     if (!a)
@@ -316,12 +299,6 @@ double qn_fit_matrix_free_linearise(qn_fit_model *model, const double *x, double
     return model->bad.group < 0 ? cost : NAN;
 }
 
-void qn_fit_matrix_free_jv(qn_fit_model *model, const double *v, double *rows)
-{
-    model->n_products++;
-    qn_fit_host_run_along(model->host, QN_FIT_PASS_JV, model->matrix_free->x, v, rows);
-}
-
 void qn_fit_matrix_free_jtjv(qn_fit_model *model, const double *v, double *out)
 {
     const qn_fit_problem *p = model->problem;
@@ -356,11 +333,4 @@ void qn_fit_matrix_free_diagonal(const qn_fit_model *model, double *out)
                     : model->matrix_free
                           ->diagonals[model->matrix_free->diagonals_at[b] + k * dim + k];
     }
-}
-
-void qn_fit_matrix_free_blocks(const qn_fit_model *model, double *out)
-{
-    const qn_fit_matrix_free *a = model->matrix_free;
-
-    memcpy(out, a->diagonals, (size_t)a->diagonals_at[model->problem->n_blocks] * sizeof *out);
 }

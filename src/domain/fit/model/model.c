@@ -1,5 +1,6 @@
 /* model.c - evaluation for solvers: makes tapes and tables beforehand and counts evaluations. */
 #include "domain/fit/model/model.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <omp.h>
@@ -9,41 +10,116 @@
 #include "domain/fit/host/host_impl.h"
 #include "domain/fit/model/model_impl.h"
 
+/* Squared sums of energies, in two passes.
+ *
+ * The first pass uses factors of 1 and gives the sums. The second uses 2 weight (sum - target), so
+ * that its gradients are those of the squares; costs are corrected afterwards.
+ */
+
+typedef struct qn_fit_sums {
+    const qn_fit_problem *problem;
+    double *x;     /* the point, with its own factors */
+    double *costs; /* of each sum: weight times the squared distance from its target */
+} qn_fit_sums;
+
+static qn_status sums_new(const qn_fit_problem *problem, qn_arena *memory, qn_fit_sums **out,
+                          qn_err *err)
+{
+    qn_fit_sums *s = problem->n_sums ? qn_arena_zeros(memory, 1, sizeof *s) : NULL;
+
+    *out = s;
+    if (s) {
+        s->problem = problem;
+        s->x = qn_arena_zeros(memory, problem->n_scalars, sizeof *s->x);
+        s->costs = qn_arena_zeros(memory, (size_t)problem->n_sums, sizeof *s->costs);
+    }
+    return memory->failed ? qn_fail(err, QN_ERR_NOMEM, "%d sums over %u parameters",
+                                    problem->n_sums, problem->n_scalars)
+                          : QN_OK;
+}
+
+static double sum_of(const qn_fit_host *host, const qn_fit_total *sum)
+{
+    double total = 0;
+
+    for (int k = 0; k < sum->n_groups; k++)
+        total += qn_fit_host_group_cost(host, sum->first_group + k);
+    return total;
+}
+
+/* Replaces the costs of the scaled rows by those of the squares. */
+static double correct_cost(const qn_fit_sums *s, const qn_fit_host *host, double cost)
+{
+    for (int k = 0; k < s->problem->n_sums; k++)
+        cost += s->costs[k] - sum_of(host, &s->problem->sums[k]);
+    return cost;
+}
+
+static qn_status sums_cost(qn_fit_sums *s, qn_fit_host *host, const double *x, double *cost,
+                           qn_fit_bad *bad, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    memcpy(s->x, x, s->problem->n_scalars * sizeof *s->x);
+    for (int k = 0; k < s->problem->n_sums; k++)
+        s->x[s->problem->sums[k].factor] = 1;
+    QN_TRY(qn_fit_host_cost(host, s->x, cost, bad, err));
+    for (int k = 0; k < s->problem->n_sums; k++) {
+        const qn_fit_total *sum = &s->problem->sums[k];
+        const double off = sum_of(host, sum) - sum->target;
+
+        s->costs[k] = sum->weight * off * off;
+        s->x[sum->factor] = 2 * sum->weight * off;
+    }
+    *cost = correct_cost(s, host, *cost);
+out:
+    return st;
+}
+
+static qn_status sums_gradient(qn_fit_sums *s, qn_fit_host *host, const double *x, double *cost,
+                               double *gradient, qn_fit_bad *bad, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(sums_cost(s, host, x, cost, bad, err));
+    if (bad->group >= 0 || !isfinite(*cost))
+        goto out;
+    QN_TRY(qn_fit_host_gradient(host, s->x, cost, gradient, bad, err));
+    *cost = correct_cost(s, host, *cost);
+out:
+    return st;
+}
+
+static int sums_group_cost(const qn_fit_sums *s, int group, double *cost)
+{
+    for (int k = 0; k < s->problem->n_sums; k++) {
+        const qn_fit_total *sum = &s->problem->sums[k];
+
+        if (group < sum->first_group || group >= sum->first_group + sum->n_groups)
+            continue;
+        *cost = group == sum->first_group ? s->costs[k] : 0;
+        return 1;
+    }
+    return 0;
+}
+
+/* The model. */
+
 void qn_fit_model_free(qn_fit_model *model)
 {
     if (!model)
         return;
-    for (int k = 0; model->groups && k < model->problem->n_groups; k++) {
-        free(model->groups[k].packed);
-        free(model->groups[k].rounded);
-        free(model->groups[k].slot_start);
-        free(model->groups[k].slot_variable);
-        free(model->groups[k].slot_comp);
-    }
-    qn_fit_matrix_free_free(model->matrix_free);
-    free(model->groups);
-    free(model->places);
-    free(model->both);
-    free(model->both_at);
-    free(model->lanes);
-    free(model->partials);
-    free(model->doubles);
-    qn_fit_sums_free(model->sums);
     qn_fit_host_free(model->host);
+    qn_arena_clear(&model->memory);
     free(model);
 }
 
 /* Building. */
 
-static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn_err *err)
+static void sort_variables(const qn_fit_model *m, qn_fit_model_group *g)
 {
     int n = 0;
 
-    g->slot_start = calloc((size_t)g->group->n_slots + 1, sizeof *g->slot_start);
-    g->slot_variable = calloc((size_t)g->n_variables + 1, sizeof *g->slot_variable);
-    g->slot_comp = calloc((size_t)g->n_variables + 1, sizeof *g->slot_comp);
-    if (!g->slot_start || !g->slot_variable || !g->slot_comp)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: variables", g->group->name);
     for (int s = 0; s < g->group->n_slots; s++) {
         const int dim = (int)m->problem->sets[g->group->slot_set[s]].dim;
 
@@ -56,7 +132,6 @@ static qn_status sort_variables(const qn_fit_model *m, qn_fit_model_group *g, qn
                 }
     }
     g->slot_start[g->group->n_slots] = n;
-    return QN_OK;
 }
 
 /* The pass that evaluates a point, depending on the purpose of the model. */
@@ -67,23 +142,12 @@ static qn_fit_pass point_run(unsigned uses)
                                          : QN_FIT_PASS_LINEARIZE;
 }
 
-/* Allocates J in the form that products read; nothing where they compute it. */
-static int make_packed(qn_fit_model_group *g, unsigned uses)
-{
-    const size_t n = (size_t)(g->n_variables * g->group->n_rows * g->group->ld) + 1;
-
-    if (uses & QN_FIT_MODEL_FREE)
-        return 1;
-    if (uses & QN_FIT_MODEL_ROUNDED)
-        return (g->rounded = calloc(n, sizeof *g->rounded)) != NULL;
-    return (g->packed = calloc(n, sizeof *g->packed)) != NULL;
-}
-
 static qn_status view_group(qn_fit_model *m, int k, unsigned uses, qn_err *err)
 {
     const qn_fit_host_group *from = &m->host->groups[k];
     const qn_fit_tape *p = from->tapes[point_run(uses)];
     qn_fit_model_group *g = &m->groups[k];
+    size_t n;
 
     g->group = &m->problem->groups[k];
     g->first_row = from->row;
@@ -92,10 +156,20 @@ static qn_status view_group(qn_fit_model *m, int k, unsigned uses, qn_err *err)
     g->variables = p->variables;
     g->n_variables = p->n_variables;
     g->entries = p->sections[QN_FIT_JAC].entries;
-    return make_packed(g, uses)
-               ? sort_variables(m, g, err)
-               : qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %lld numbers", g->group->name,
-                         (long long)(p->n_variables * g->group->n_rows * g->group->ld));
+    n = (size_t)(g->n_variables * g->group->n_rows * g->group->ld);
+    /* J in the form that products read; nothing where they compute it. */
+    if (uses & QN_FIT_MODEL_ROUNDED)
+        g->rounded = qn_arena_zeros(&m->memory, n, sizeof *g->rounded);
+    else if (!(uses & QN_FIT_MODEL_FREE))
+        g->packed = qn_arena_zeros(&m->memory, n, sizeof *g->packed);
+    g->slot_start =
+        qn_arena_zeros(&m->memory, (size_t)g->group->n_slots + 1, sizeof *g->slot_start);
+    g->slot_variable = qn_arena_zeros(&m->memory, (size_t)g->n_variables, sizeof *g->slot_variable);
+    g->slot_comp = qn_arena_zeros(&m->memory, (size_t)g->n_variables, sizeof *g->slot_comp);
+    if (m->memory.failed)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: a Jacobian of %zu numbers", g->group->name, n);
+    sort_variables(m, g);
+    return QN_OK;
 }
 
 static int find_doubles(const qn_fit_model *m, qn_fit_double_use *out)
@@ -122,7 +196,7 @@ static qn_status make_places(qn_fit_model *m, qn_err *err)
 {
     const qn_fit_problem *p = m->problem;
 
-    if (!(m->places = calloc((size_t)p->n_places + 1, sizeof *m->places)))
+    if (!(m->places = qn_arena_zeros(&m->memory, (size_t)p->n_places, sizeof *m->places)))
         return qn_fail(err, QN_ERR_NOMEM, "%d slots", p->n_places);
     for (int k = 0; k < p->n_places; k++) {
         const int slot = p->places[k].slot;
@@ -167,11 +241,7 @@ static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
     const size_t width = widest_sum(p);
     qn_status st = QN_OK;
 
-    for (int k = 0; k < p->n_groups; k++)
-        if (p->groups[k].is_energy)
-            return qn_fail(err, QN_ERR_USAGE,
-                           "%s is an energy: least squares need residuals; use lbfgs or adam",
-                           p->groups[k].name);
+    QN_TRY(qn_fit_problem_check_residuals(p, err));
     QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_PASS_COST, err));
     QN_TRY(qn_fit_host_prepare(m->host, point_run(uses), err));
     for (int k = 0; k < p->n_groups; k++)
@@ -180,20 +250,20 @@ static qn_status prepare_jacobian(qn_fit_model *m, unsigned uses, qn_err *err)
     m->n_rows = qn_fit_host_n_rows(m->host);
     m->n_doubles = find_doubles(m, NULL);
     m->n_lanes = width * QN_FIT_SHORT;
-    m->lanes = calloc(m->n_lanes * (size_t)m->n_threads, sizeof *m->lanes);
-    m->both = calloc(2 * (size_t)p->n_scalars + 1, sizeof *m->both);
-    m->both_at = calloc((size_t)p->n_blocks + 1, sizeof *m->both_at);
-    m->doubles = calloc((size_t)m->n_doubles + 1, sizeof *m->doubles);
+    m->lanes = qn_arena_zeros(&m->memory, m->n_lanes * (size_t)m->n_threads, sizeof *m->lanes);
+    m->both = qn_arena_zeros(&m->memory, 2 * (size_t)p->n_scalars, sizeof *m->both);
+    m->both_at = qn_arena_zeros(&m->memory, (size_t)p->n_blocks + 1, sizeof *m->both_at);
+    m->doubles = qn_arena_zeros(&m->memory, (size_t)m->n_doubles, sizeof *m->doubles);
     m->partials =
-        calloc((size_t)(p->inverse.max_degree / QN_FIT_CHUNK + 2) * width, sizeof *m->partials);
-    for (uint32_t b = 0; m->both_at && b <= p->n_blocks; b++)
+        qn_arena_zeros(&m->memory, (size_t)(p->inverse.max_degree / QN_FIT_CHUNK + 2) * width,
+                       sizeof *m->partials);
+    if (m->memory.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
+    for (uint32_t b = 0; b <= p->n_blocks; b++)
         m->both_at[b] = 2 * (qn_i64)p->block_first[b];
-    if (!m->lanes || !m->doubles || !m->partials || !m->both || !m->both_at)
-        st = qn_fail(err, QN_ERR_NOMEM, "sums of %zu numbers for %d threads", width, m->n_threads);
-    else
-        find_doubles(m, m->doubles);
-    if (st == QN_OK && uses & (QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
-        st = qn_fit_matrix_free_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err);
+    find_doubles(m, m->doubles);
+    if (uses & (QN_FIT_MODEL_FREE | QN_FIT_MODEL_ROUNDED))
+        QN_TRY(qn_fit_matrix_free_new(m, (uses & QN_FIT_MODEL_ROUNDED) != 0, err));
 out:
     return st;
 }
@@ -201,17 +271,15 @@ out:
 /* The host makes its tables in the first evaluation, so it takes place here. */
 static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
 {
-    double *gradient = calloc((size_t)m->problem->n_scalars + 1, sizeof *gradient);
-    double cost;
-    qn_status st;
+    double *gradient = NULL, cost;
+    qn_status st = QN_OK;
 
-    if (!gradient)
-        return qn_fail(err, QN_ERR_NOMEM, "a gradient of %u parameters", m->problem->n_scalars);
-    st = qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err);
-    if (st == QN_OK)
-        st = qn_fit_sums_new(m->problem, &m->sums, err);
-    if (st == QN_OK && m->sums)
-        st = qn_fit_sums_cost(m->sums, m->host, m->problem->x, &cost, &m->bad, err);
+    QN_TRY(QN_NEW(gradient, m->problem->n_scalars, "a gradient", err));
+    QN_TRY(qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err));
+    QN_TRY(sums_new(m->problem, &m->memory, &m->sums, err));
+    if (m->sums)
+        QN_TRY(sums_cost(m->sums, m->host, m->problem->x, &cost, &m->bad, err));
+out:
     free(gradient);
     return st;
 }
@@ -222,10 +290,9 @@ qn_status qn_fit_model_new(const qn_fit_problem *problem, unsigned uses, int n_t
     qn_fit_model *m = calloc(1, sizeof *m);
     qn_status st = QN_OK;
 
-    if (!m || !(m->groups = calloc((size_t)problem->n_groups + 1, sizeof *m->groups))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a model of %d groups", problem->n_groups);
-        goto out;
-    }
+    if (!m ||
+        !(m->groups = qn_arena_zeros(&m->memory, (size_t)problem->n_groups, sizeof *m->groups)))
+        QN_FAIL(err, QN_ERR_NOMEM, "a model of %d groups", problem->n_groups);
     m->problem = problem;
     m->n_threads = n_threads > 0 ? n_threads : omp_get_num_procs();
     QN_TRY(
@@ -251,7 +318,7 @@ double qn_fit_model_cost(qn_fit_model *model, const double *x)
 
     model->n_costs++;
     if (model->sums)
-        qn_fit_sums_cost(model->sums, model->host, x, &cost, &model->bad, &err);
+        sums_cost(model->sums, model->host, x, &cost, &model->bad, &err);
     else
         qn_fit_host_cost(model->host, x, &cost, &model->bad, &err);
     return model->bad.group < 0 ? cost : NAN;
@@ -297,7 +364,7 @@ double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradi
 
     model->n_gradients++;
     if (model->sums)
-        qn_fit_sums_gradient(model->sums, model->host, x, &cost, gradient, &model->bad, &err);
+        sums_gradient(model->sums, model->host, x, &cost, gradient, &model->bad, &err);
     else
         qn_fit_host_gradient(model->host, x, &cost, gradient, &model->bad, &err);
     return model->bad.group < 0 ? cost : NAN;
@@ -307,7 +374,7 @@ double qn_fit_model_group_cost(const qn_fit_model *model, int group)
 {
     double cost;
 
-    if (model->sums && qn_fit_sums_group_cost(model->sums, group, &cost))
+    if (model->sums && sums_group_cost(model->sums, group, &cost))
         return cost;
     return qn_fit_host_group_cost(model->host, group);
 }

@@ -13,6 +13,7 @@
 
 #include "domain/fit/host/host.h"
 #include "domain/fit/problem/problem.h"
+#include "util/arena.h"
 
 /* The purpose of a model: least squares need residuals and Jacobians, L-BFGS and first-order
  * methods only the gradient. FREE and ROUNDED are least squares by conjugate gradients, with
@@ -61,6 +62,7 @@ typedef struct qn_fit_model_place {
 
 typedef struct qn_fit_model {
     const qn_fit_problem *problem;
+    qn_arena memory; /* of all tables */
     qn_fit_host *host;
     struct qn_fit_matrix_free *matrix_free; /* NULL: J is stored in f64 */
     struct qn_fit_sums *sums;               /* NULL: none */
@@ -110,7 +112,7 @@ void qn_fit_model_pack(qn_fit_model *model);
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_model_jtu(qn_fit_model *model, const double *rows, double *out); /* NULL: residuals */
-/* J'J v; `rows` is room for J v. */
+/* J'J v; `rows` receives J v. */
 void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, double *out);
 void qn_fit_model_slopes(qn_fit_model *model, double *gradient); /* and the diagonal */
 void qn_fit_model_diagonal(qn_fit_model *model, double *out);    /* of J' J */

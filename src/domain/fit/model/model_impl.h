@@ -1,4 +1,4 @@
-/* model_impl.h - inside of the model: squared sums, products without a Jacobian, lists. */
+/* model_impl.h - inside of the model: products without a Jacobian, lists. */
 #ifndef QN_FIT_MODEL_MODEL_IMPL_H
 #define QN_FIT_MODEL_MODEL_IMPL_H
 
@@ -8,23 +8,6 @@
 
 #include <omp.h>
 #include <string.h>
-
-/* Objectives with squared sums of energies, in two passes. */
-
-typedef struct qn_fit_sums qn_fit_sums;
-
-/* *out is NULL when the problem has none. */
-qn_status qn_fit_sums_new(const qn_fit_problem *problem, qn_fit_sums **out, qn_err *err);
-void qn_fit_sums_free(qn_fit_sums *sums);
-
-/* Like the calls of the host. If the point is not finite, the gradient is not changed. */
-qn_status qn_fit_sums_cost(qn_fit_sums *sums, qn_fit_host *host, const double *x, double *cost,
-                           qn_fit_bad *bad, qn_err *err);
-qn_status qn_fit_sums_gradient(qn_fit_sums *sums, qn_fit_host *host, const double *x, double *cost,
-                               double *gradient, qn_fit_bad *bad, qn_err *err);
-
-/* 1 if the group belongs to a sum, whose first group carries the whole cost. */
-int qn_fit_sums_group_cost(const qn_fit_sums *sums, int group, double *cost);
 
 /* Least squares in host memory without a Jacobian in f64.
  *
@@ -56,13 +39,10 @@ typedef struct qn_fit_matrix_free {
 
 /* After the model has its sums; fails on blocks of more than QN_FIT_MAX_BLOCK numbers. */
 qn_status qn_fit_matrix_free_new(qn_fit_model *model, int is_rounded, qn_err *err);
-void qn_fit_matrix_free_free(qn_fit_matrix_free *matrix_free);
 
 double qn_fit_matrix_free_linearise(qn_fit_model *model, const double *x, double *gradient);
-void qn_fit_matrix_free_jv(qn_fit_model *model, const double *v, double *rows);
 void qn_fit_matrix_free_jtjv(qn_fit_model *model, const double *v, double *out);
 void qn_fit_matrix_free_diagonal(const qn_fit_model *model, double *out);
-void qn_fit_matrix_free_blocks(const qn_fit_model *model, double *out);
 
 /* Sums over the terms of a block, in the order of problem/sum_order.h.
  *
@@ -85,7 +65,7 @@ static inline __attribute__((always_inline)) void add_entry(const qn_fit_model *
 }
 
 /* Instances of a long list are far apart, in steps that a processor cannot predict. */
-static inline void fetch(const qn_fit_model *m, qn_i64 k)
+static inline void prefetch(const qn_fit_model *m, qn_i64 k)
 {
     const qn_fit_model_place *at = &m->places[m->problem->inverse.place[k]];
 
@@ -113,7 +93,7 @@ static inline __attribute__((always_inline)) void sum_chunk(const qn_fit_model *
     memset(lanes, 0, width * QN_FIT_SHORT * sizeof *lanes);
     for (qn_i64 k = from; k < to; k++) {
         if (k + QN_FIT_AHEAD < to)
-            fetch(m, k + QN_FIT_AHEAD);
+            prefetch(m, k + QN_FIT_AHEAD);
         add_entry(m, add, rows, k, lanes + (size_t)((k - from) % QN_FIT_SHORT) * width);
     }
     for (size_t w = QN_FIT_SHORT / 2; w > 0; w /= 2)

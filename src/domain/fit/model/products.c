@@ -4,6 +4,7 @@
  * block's instances from the packed form: writing the contributions of each instance and gathering
  * them took twice as long.
  */
+#include "domain/fit/host/host_impl.h"
 #include "domain/fit/model/model_impl.h"
 #include "kernel/dialect.h"
 
@@ -92,11 +93,11 @@ static void group_jv(const qn_fit_model_group *hg, const double *v, double *rows
 
 void qn_fit_model_jv(qn_fit_model *model, const double *v, double *rows)
 {
+    model->n_products++;
     if (model->matrix_free) {
-        qn_fit_matrix_free_jv(model, v, rows);
+        qn_fit_host_run_along(model->host, QN_FIT_PASS_JV, model->matrix_free->x, v, rows);
         return;
     }
-    model->n_products++;
     for (int k = 0; k < model->problem->n_groups; k++) {
         const qn_i64 n = model->problem->groups[k].n, n_pieces = (n + PIECE - 1) / PIECE;
 
@@ -339,7 +340,8 @@ void qn_fit_model_diagonal(qn_fit_model *model, double *out)
 void qn_fit_model_blocks(qn_fit_model *model, const qn_i64 *at, double *out)
 {
     if (model->matrix_free) {
-        qn_fit_matrix_free_blocks(model, out);
+        memcpy(out, model->matrix_free->diagonals,
+               (size_t)model->matrix_free->diagonals_at[model->problem->n_blocks] * sizeof *out);
         return;
     }
 #pragma omp parallel for num_threads(model->n_threads) schedule(static) if (qn_fit_is_many(model))

@@ -19,32 +19,28 @@ static qn_status new_group(qn_fit_problem *p, qn_fit_group **out, qn_err *err)
     return QN_OK;
 }
 
-static qn_status allocate_tables(qn_fit_group *g, qn_err *err)
+static qn_status allocate_tables(qn_fit_problem *p, qn_fit_group *g, qn_err *err)
 {
     g->ld = (g->n + 31) / 32 * 32;
-    free(g->idx);
-    free(g->data);
-    free(g->rows);
-    g->idx = calloc((size_t)(g->n_slots * g->ld) + 1, sizeof *g->idx);
-    g->data = calloc((size_t)(g->n_columns * g->ld) + 1, sizeof *g->data);
-    g->rows = calloc((size_t)g->ld + 1, sizeof *g->rows);
-    if (g->idx && g->data && g->rows)
-        return QN_OK;
-    return qn_fail(err, QN_ERR_NOMEM, "%s: tables of %lld instances", g->name, (long long)g->n);
+    g->idx = qn_arena_zeros(&p->memory, (size_t)(g->n_slots * g->ld), sizeof *g->idx);
+    g->data = qn_arena_zeros(&p->memory, (size_t)(g->n_columns * g->ld), sizeof *g->data);
+    g->rows = qn_arena_zeros(&p->memory, (size_t)g->ld, sizeof *g->rows);
+    return !p->memory.failed ? QN_OK
+                             : qn_fail(err, QN_ERR_NOMEM, "%s: tables of %lld instances", g->name,
+                                       (long long)g->n);
 }
 
 /* Copies the sizes of the finished graph. */
-static qn_status adopt_graph(qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
+static qn_status adopt_graph(qn_fit_problem *p, qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
 {
     g->graph = graph;
     g->n_slots = qn_fit_graph_n_slots(graph);
     g->n_columns = qn_fit_graph_n_columns(graph);
     g->n_rows = qn_fit_graph_n_outputs(graph);
-    g->slot_set = calloc((size_t)g->n_slots + 1, sizeof *g->slot_set);
-    g->is_global_slot = calloc((size_t)g->n_slots + 1, 1);
-    if (g->slot_set && g->is_global_slot)
-        return QN_OK;
-    return qn_fail(err, QN_ERR_NOMEM, "%s: %d slots", g->name, g->n_slots);
+    g->slot_set = qn_arena_zeros(&p->memory, (size_t)g->n_slots, sizeof *g->slot_set);
+    g->is_global_slot = qn_arena_zeros(&p->memory, (size_t)g->n_slots, 1);
+    return !p->memory.failed ? QN_OK
+                             : qn_fail(err, QN_ERR_NOMEM, "%s: %d slots", g->name, g->n_slots);
 }
 
 /* Template mode. */
@@ -101,7 +97,7 @@ static qn_status check_slots(const qn_fit_problem *p, const qn_fit_graph *graph,
                              int n_slots, int n_columns, qn_err *err)
 {
     for (int s = 0; s < qn_fit_graph_n_slots(graph); s++) {
-        const int slot = qn_fit_graph_slot(graph, s), dim = qn_fit_graph_slot_dim(graph, s);
+        const int slot = qn_fit_graph_slot(graph, s), dim = (int)graph->slot_dims[s];
 
         if (slot >= n_slots || (uint32_t)dim > p->sets[sets[slot]].dim)
             return qn_fail(err, QN_ERR_USAGE, "%s: slot %d uses %d components, its set has %u",
@@ -153,9 +149,9 @@ qn_status qn_fit_problem_add_group(qn_fit_problem *problem, const qn_fit_group_s
     g->n = spec->n;
     g->loss = spec->loss;
     g->is_energy = spec->is_energy;
-    QN_TRY(adopt_graph(g, graph, err));
+    QN_TRY(adopt_graph(problem, g, graph, err));
     graph = NULL;
-    QN_TRY(allocate_tables(g, err));
+    QN_TRY(allocate_tables(problem, g, err));
     fill_tables(problem, spec, g);
 out:
     if (g && g->graph)
@@ -246,7 +242,7 @@ qn_status qn_fit_problem_add_instance(qn_fit_problem *problem, qn_fit_graph *gra
         snprintf(g->name, sizeof g->name, "%s", graph->name);
         g->loss = loss;
         g->is_by_instance = 1;
-        QN_TRY(adopt_graph(g, graph, err));
+        QN_TRY(adopt_graph(problem, g, graph, err));
         graph = NULL;
         for (int s = 0; s < g->n_slots; s++)
             g->slot_set[s] = sets[qn_fit_graph_slot(like, s)];
@@ -272,11 +268,114 @@ out:
     return st;
 }
 
+/* Sorting instances, so that their gathers are close to each other.
+ *
+ * The key of an instance is the lowest block that it uses of the largest set, then the highest of
+ * these, or the block of the next slot where only one slot is of that set: edges sort by (lower
+ * vertex, higher vertex), observations by point.
+ */
+
+qn_status qn_fit_sort_keys(uint64_t *keys, uint32_t *with, size_t n, qn_err *err)
+{
+    uint64_t *other_keys = malloc((n + 1) * sizeof *other_keys), *from = keys, *to = other_keys;
+    uint32_t *other_with = malloc((n + 1) * sizeof *other_with), *wf = with, *wt = other_with;
+    qn_status st = QN_OK;
+
+    if (!other_keys || !other_with)
+        QN_FAIL(err, QN_ERR_NOMEM, "sorting %zu keys", n);
+    for (int shift = 0; shift < 64; shift += 8) {
+        size_t count[257] = { 0 };
+
+        for (size_t i = 0; i < n; i++)
+            count[(from[i] >> shift & 255) + 1]++;
+        /* A byte that is equal in all keys needs no pass. */
+        if (n == 0 || count[(from[0] >> shift & 255) + 1] == n)
+            continue;
+        for (int b = 0; b < 256; b++)
+            count[b + 1] += count[b];
+        for (size_t i = 0; i < n; i++) {
+            const size_t at = count[from[i] >> shift & 255]++;
+
+            to[at] = from[i];
+            wt[at] = wf[i];
+        }
+        {
+            uint64_t *const keys_were = from;
+            uint32_t *const with_were = wf;
+
+            from = to;
+            to = keys_were;
+            wf = wt;
+            wt = with_were;
+        }
+    }
+    if (from != keys) {
+        memcpy(keys, from, n * sizeof *keys);
+        memcpy(with, wf, n * sizeof *with);
+    }
+out:
+    free(other_keys);
+    free(other_with);
+    return st;
+}
+
+static uint64_t key_of(const qn_fit_group *g, int largest, qn_i64 i)
+{
+    uint32_t low = UINT32_MAX, high = 0, next = 0;
+    int n_same = 0, has_next = 0;
+
+    for (int s = 0; s < g->n_slots; s++) {
+        const uint32_t at = g->idx[s * g->ld + i];
+
+        if (g->slot_set[s] == largest) {
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+            n_same++;
+        } else if (!has_next) {
+            next = at;
+            has_next = 1;
+        }
+    }
+    return (uint64_t)low << 32 | (n_same > 1 || !has_next ? high : next);
+}
+
+/* order[i] is the old number; *order is NULL if they are sorted already. */
+static qn_status order_of(const qn_fit_problem *problem, const qn_fit_group *group,
+                          uint32_t **order, qn_err *err)
+{
+    const size_t n = (size_t)group->n;
+    uint64_t *keys = malloc((n + 1) * sizeof *keys);
+    uint32_t *with = malloc((n + 1) * sizeof *with);
+    int largest = group->n_slots ? group->slot_set[0] : 0, is_sorted = 1;
+    qn_status st = QN_OK;
+
+    *order = NULL;
+    if (!keys || !with)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: order of %zu instances", group->name, n);
+    for (int s = 1; s < group->n_slots; s++)
+        if (problem->sets[group->slot_set[s]].count > problem->sets[largest].count)
+            largest = group->slot_set[s];
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = group->n_slots ? key_of(group, largest, (qn_i64)i) : 0;
+        with[i] = (uint32_t)i;
+        is_sorted &= i == 0 || keys[i - 1] <= keys[i];
+    }
+    if (is_sorted)
+        goto out;
+    QN_TRY(qn_fit_sort_keys(keys, with, n, err));
+    *order = with;
+    with = NULL;
+out:
+    free(keys);
+    free(with);
+    return st;
+}
+
 /* The last form. */
 
-static qn_status transpose(qn_fit_group *g, qn_err *err)
+static qn_status transpose(qn_fit_problem *p, qn_fit_group *g, qn_err *err)
 {
-    const qn_status st = allocate_tables(g, err);
+    const qn_status st = allocate_tables(p, g, err);
 
     if (st != QN_OK)
         return st;
@@ -318,16 +417,118 @@ static qn_status permute(qn_fit_group *g, const uint32_t *order, qn_err *err)
     return QN_OK;
 }
 
+/* Columns with the same value in all instances become literals again.
+ *
+ * Terms that were added one by one have a column for every number that may differ between them.
+ * Where the number is the same everywhere, a literal may fold with others; it stays a column where
+ * that saves no operation.
+ */
+
+static int find_common(const qn_fit_group *g, uint8_t *is_common, double *values)
+{
+    int n = 0;
+
+    for (int c = 0; c < g->n_columns; c++) {
+        const double *column = g->data + c * g->ld;
+        qn_i64 i = 1;
+
+        while (i < g->n && !memcmp(&column[i], &column[0], sizeof *column))
+            i++;
+        is_common[c] = i >= g->n && isfinite(column[0]);
+        values[c] = column[0];
+        n += is_common[c];
+    }
+    return n;
+}
+
+static int count_operations(const qn_fit_graph *graph)
+{
+    int n = 0;
+
+    for (qn_fit_v id = 1; id < graph->n_nodes; id++)
+        n += qn_fit_at(graph, id)->n_args > 0;
+    return n;
+}
+
+/* The old number of a slot or column of the new graph, found by the builder's name. */
+static int old_number(const qn_fit_graph *graph, int n, int (*name)(const qn_fit_graph *, int),
+                      int wanted)
+{
+    for (int k = 0; k < n; k++)
+        if (name(graph, k) == wanted)
+            return k;
+    return 0;
+}
+
+static qn_status replace_graph(qn_fit_problem *p, qn_fit_group *g, qn_fit_graph *graph, qn_err *err)
+{
+    const int n_slots = qn_fit_graph_n_slots(graph), n_columns = qn_fit_graph_n_columns(graph);
+    uint32_t *idx = qn_arena_zeros(&p->memory, (size_t)(n_slots * g->ld), sizeof *idx);
+    double *data = qn_arena_zeros(&p->memory, (size_t)(n_columns * g->ld), sizeof *data);
+    int *sets = qn_arena_zeros(&p->memory, (size_t)n_slots, sizeof *sets);
+
+    if (p->memory.failed)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: tables of %lld instances", g->name, (long long)g->n);
+    for (int s = 0; s < n_slots; s++) {
+        const int from =
+            old_number(g->graph, g->n_slots, qn_fit_graph_slot, qn_fit_graph_slot(graph, s));
+
+        sets[s] = g->slot_set[from];
+        memcpy(idx + s * g->ld, g->idx + from * g->ld, (size_t)g->ld * sizeof *idx);
+    }
+    for (int c = 0; c < n_columns; c++) {
+        const int from =
+            old_number(g->graph, g->n_columns, qn_fit_graph_column, qn_fit_graph_column(graph, c));
+
+        memcpy(data + c * g->ld, g->data + from * g->ld, (size_t)g->ld * sizeof *data);
+    }
+    qn_fit_graph_free(g->graph);
+    g->graph = graph;
+    g->idx = idx;
+    g->data = data;
+    g->slot_set = sets;
+    g->n_slots = n_slots;
+    g->n_columns = n_columns;
+    return QN_OK;
+}
+
+static qn_status promote(qn_fit_problem *p, qn_fit_group *group, qn_err *err)
+{
+    uint8_t *is_common = calloc((size_t)group->n_columns + 1, 1);
+    double *values = calloc((size_t)group->n_columns + 1, sizeof *values);
+    qn_fit_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    if (!is_common || !values)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %d columns", group->name, group->n_columns);
+    if (group->n == 0 || !find_common(group, is_common, values))
+        goto out;
+    QN_TRY(qn_fit_graph_remake(group->graph,
+                               &(qn_fit_change){ .is_literal = is_common, .literals = values },
+                               &graph, err));
+    if (count_operations(graph) >= count_operations(group->graph))
+        goto out;
+    QN_TRY(replace_graph(p, group, graph, err));
+    graph = NULL;
+out:
+    qn_fit_graph_free(graph);
+    free(is_common);
+    free(values);
+    return st;
+}
+
+/* Finishing. */
+
 qn_status qn_fit_group_finish(qn_fit_problem *problem, qn_fit_group *group, qn_err *err)
 {
     uint32_t *order = NULL;
     qn_status st = QN_OK;
 
     if (group->is_by_instance) {
-        QN_TRY(transpose(group, err));
-        QN_TRY(qn_fit_group_promote(group, err));
+        QN_TRY(transpose(problem, group, err));
+        QN_TRY(promote(problem, group, err));
     }
-    QN_TRY(qn_fit_group_order(problem, group, &order, err));
+    QN_TRY(order_of(problem, group, &order, err));
     if (order)
         QN_TRY(permute(group, order, err));
     for (int s = 0; s < group->n_slots; s++) {

@@ -1,5 +1,6 @@
 /* problem.c - sets of parameters, squared sums, and finishing a problem. */
 #include "domain/fit/problem/problem.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,6 @@ void qn_fit_problem_free(qn_fit_problem *problem)
         qn_fit_group *g = &problem->groups[k];
 
         qn_fit_graph_free(g->graph);
-        free(g->slot_set);
-        free(g->is_global_slot);
-        free(g->idx);
-        free(g->data);
-        free(g->rows);
         free(g->came_idx);
         free(g->came_data);
     }
@@ -35,10 +31,7 @@ void qn_fit_problem_free(qn_fit_problem *problem)
     free(problem->lower);
     free(problem->upper);
     free(problem->is_fixed);
-    free(problem->column);
-    free(problem->block_first);
-    free(problem->places);
-    qn_fit_inverse_free(&problem->inverse);
+    qn_arena_clear(&problem->memory);
     free(problem);
 }
 
@@ -75,29 +68,18 @@ qn_status qn_fit_problem_add_set(qn_fit_problem *problem, const char *name, uint
     qn_fit_set *s;
 
     QN_TRY(check_open(problem, err));
-    if (dim < 1 || dim > QN_FIT_MAX_DIM || problem->n_scalars + n >= UINT32_MAX) {
-        st = qn_fail(err, QN_ERR_LIMIT,
-                     "%s: %u blocks of %u numbers (dimension 1 to %d, 2^32 - 2 "
-                     "numbers in all)",
-                     name, count, dim, QN_FIT_MAX_DIM);
-        goto out;
-    }
+    if (dim < 1 || dim > QN_FIT_MAX_DIM || problem->n_scalars + n >= UINT32_MAX)
+        QN_FAIL(err, QN_ERR_LIMIT,
+                "%s: %u blocks of %u numbers (dimension 1 to %d, 2^32 - 2 "
+                "numbers in all)",
+                name, count, dim, QN_FIT_MAX_DIM);
     for (uint64_t k = 0; k < n; k++)
-        if (!isfinite(init[k])) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: start value %g of block %llu", name, init[k],
-                         (unsigned long long)(k / dim));
-            goto out;
-        }
-    if (problem->n_sets == problem->set_room) {
-        qn_fit_set *more = realloc(problem->sets, (size_t)(problem->set_room + 16) * sizeof *more);
-
-        if (!more) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: a parameter set", name);
-            goto out;
-        }
-        problem->sets = more;
-        problem->set_room += 16;
-    }
+        if (!isfinite(init[k]))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: start value %g of block %llu", name, init[k],
+                    (unsigned long long)(k / dim));
+    if (!(s = qn_grown(problem->sets, (size_t)problem->n_sets, &problem->set_room, sizeof *s)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: a parameter set", name);
+    problem->sets = s;
     QN_TRY(grow_scalars(problem, problem->n_scalars + n, err));
     memcpy(problem->x + problem->n_scalars, init, n * sizeof *init);
     for (uint64_t k = problem->n_scalars; k < problem->n_scalars + n; k++) {
@@ -105,7 +87,7 @@ qn_status qn_fit_problem_add_set(qn_fit_problem *problem, const char *name, uint
         problem->upper[k] = HUGE_VAL;
         problem->is_fixed[k] = 0;
     }
-    s = &problem->sets[problem->n_sets];
+    s += problem->n_sets;
     *s = (qn_fit_set){
         .count = count, .dim = dim, .first = problem->n_scalars, .first_block = problem->n_blocks
     };
@@ -152,12 +134,9 @@ qn_status qn_fit_problem_bound(qn_fit_problem *problem, int set, const double *l
             problem->lower[k] = lower[k - s->first];
         if (upper)
             problem->upper[k] = upper[k - s->first];
-        if (!(problem->lower[k] <= problem->upper[k])) {
-            st =
-                qn_fail(err, QN_ERR_INPUT, "%s: lower bound %g of block %zu is above the upper, %g",
-                        s->name, problem->lower[k], (k - s->first) / s->dim, problem->upper[k]);
-            goto out;
-        }
+        if (!(problem->lower[k] <= problem->upper[k]))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: lower bound %g of block %zu is above the upper, %g",
+                    s->name, problem->lower[k], (k - s->first) / s->dim, problem->upper[k]);
         problem->x[k] = fmin(fmax(problem->x[k], problem->lower[k]), problem->upper[k]);
     }
     problem->has_bounds = 1;
@@ -184,12 +163,14 @@ int qn_fit_problem_has_energies(const qn_fit_problem *problem)
     return 0;
 }
 
-int qn_fit_problem_find_set(const qn_fit_problem *problem, const char *name)
+qn_status qn_fit_problem_check_residuals(const qn_fit_problem *problem, qn_err *err)
 {
-    for (int k = 0; k < problem->n_sets; k++)
-        if (!strcmp(problem->sets[k].name, name))
-            return k;
-    return -1;
+    for (int k = 0; k < problem->n_groups; k++)
+        if (problem->groups[k].is_energy)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "%s is an energy: least squares need residuals; use lbfgs or adam",
+                           problem->groups[k].name);
+    return QN_OK;
 }
 
 qn_i64 qn_fit_problem_n_instances(const qn_fit_problem *problem)
@@ -211,18 +192,96 @@ qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
     return n;
 }
 
+/* The lists of instances that use a block.
+ *
+ * A counting sort by block: places and instances are visited in order, so each list has them in
+ * order, and every sum over a list has one order of additions.
+ */
+
+static int is_free_block(const qn_fit_problem *p, uint32_t block)
+{
+    for (uint32_t s = p->block_first[block]; s < p->block_first[block + 1]; s++)
+        if (!p->is_fixed[s])
+            return 1;
+    return 0;
+}
+
+/* Fixed blocks are not counted: their lists stay empty. */
+static void count_entries(const qn_fit_problem *p, const uint8_t *is_free, qn_fit_inverse *inv)
+{
+    for (int k = 0; k < p->n_places; k++) {
+        const qn_fit_group *g = &p->groups[p->places[k].group];
+
+        for (qn_i64 i = 0; i < g->n; i++) {
+            const uint32_t block = qn_fit_block_of(p, g, p->places[k].slot, i);
+
+            inv->start[block + 1] += is_free[block];
+        }
+    }
+    for (uint32_t b = 0; b < p->n_blocks; b++) {
+        inv->max_degree = inv->start[b + 1] > inv->max_degree ? inv->start[b + 1] : inv->max_degree;
+        inv->start[b + 1] += inv->start[b];
+    }
+    inv->n_entries = inv->start[p->n_blocks];
+}
+
+static void fill_entries(const qn_fit_problem *p, const uint8_t *is_free, qn_fit_inverse *inv)
+{
+    for (int k = 0; k < p->n_places; k++) {
+        const qn_fit_group *g = &p->groups[p->places[k].group];
+
+        for (qn_i64 i = 0; i < g->n; i++) {
+            const uint32_t block = qn_fit_block_of(p, g, p->places[k].slot, i);
+
+            if (!is_free[block])
+                continue;
+            inv->place[inv->start[block]] = (uint32_t)k;
+            inv->instance[inv->start[block]++] = (uint32_t)i;
+        }
+    }
+    /* Each start has moved to where the next list begins. */
+    memmove(inv->start + 1, inv->start, p->n_blocks * sizeof *inv->start);
+    inv->start[0] = 0;
+}
+
+qn_status qn_fit_problem_invert(qn_fit_problem *problem, qn_err *err)
+{
+    qn_fit_inverse *const inv = &problem->inverse;
+    uint8_t *is_free = malloc((size_t)problem->n_blocks + 1);
+    qn_status st = QN_OK;
+
+    inv->start =
+        qn_arena_zeros(&problem->memory, (size_t)problem->n_blocks + 2, sizeof *inv->start);
+    if (!inv->start || !is_free)
+        QN_FAIL(err, QN_ERR_NOMEM, "inverse index of %u blocks", problem->n_blocks);
+    for (uint32_t b = 0; b < problem->n_blocks; b++)
+        is_free[b] = (uint8_t)is_free_block(problem, b);
+    count_entries(problem, is_free, inv);
+    inv->place = qn_arena_zeros(&problem->memory, (size_t)inv->n_entries, sizeof *inv->place);
+    inv->instance = qn_arena_zeros(&problem->memory, (size_t)inv->n_entries, sizeof *inv->instance);
+    if (problem->memory.failed)
+        st = qn_fail(err, QN_ERR_NOMEM, "inverse index of %lld entries", (long long)inv->n_entries);
+    else
+        fill_entries(problem, is_free, inv);
+out:
+    free(is_free);
+    return st;
+}
+
 /* Finishing. */
 
-qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err)
+qn_status qn_fit_problem_number_scalars(qn_fit_problem *p, qn_err *err)
 {
-    qn_fit_problem *p = problem;
-
-    p->column = malloc(((size_t)p->n_scalars + 1) * sizeof *p->column);
-    p->block_first = malloc(((size_t)p->n_blocks + 1) * sizeof *p->block_first);
-    if (!p->column || !p->block_first)
+    p->column = qn_arena_zeros(&p->memory, p->n_scalars, sizeof *p->column);
+    p->scalar = qn_arena_zeros(&p->memory, p->n_scalars, sizeof *p->scalar);
+    p->block_first = qn_arena_zeros(&p->memory, (size_t)p->n_blocks + 1, sizeof *p->block_first);
+    if (p->memory.failed)
         return qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
-    for (uint32_t k = 0; k < p->n_scalars; k++)
-        p->column[k] = p->is_fixed[k] ? QN_FIT_NO_COLUMN : p->n_free++;
+    for (uint32_t k = 0; k < p->n_scalars; k++) {
+        p->column[k] = p->is_fixed[k] ? QN_FIT_NO_COLUMN : p->n_free;
+        if (!p->is_fixed[k])
+            p->scalar[p->n_free++] = k;
+    }
     for (int k = 0; k < p->n_sets; k++)
         for (uint32_t b = 0; b < p->sets[k].count; b++)
             p->block_first[p->sets[k].first_block + b] = p->sets[k].first + b * p->sets[k].dim;
@@ -236,7 +295,7 @@ static qn_status number_places(qn_fit_problem *p, qn_err *err)
         p->groups[k].first_place = p->n_places;
         p->n_places += p->groups[k].n_slots;
     }
-    if (!(p->places = calloc((size_t)p->n_places + 1, sizeof *p->places)))
+    if (!(p->places = qn_arena_zeros(&p->memory, (size_t)p->n_places, sizeof *p->places)))
         return qn_fail(err, QN_ERR_NOMEM, "%d slots", p->n_places);
     for (int k = 0; k < p->n_groups; k++)
         for (int s = 0; s < p->groups[k].n_slots; s++)
@@ -274,7 +333,7 @@ qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err)
     QN_TRY(qn_fit_problem_number_scalars(problem, err));
     QN_TRY(number_places(problem, err));
     QN_TRY(check_elimination(problem, err));
-    QN_TRY(qn_fit_inverse_new(problem, &problem->inverse, err));
+    QN_TRY(qn_fit_problem_invert(problem, err));
     problem->is_finished = 1;
 out:
     return st;

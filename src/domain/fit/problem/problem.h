@@ -17,6 +17,7 @@
 #define QN_FIT_PROBLEM_PROBLEM_H
 
 #include "domain/fit/derive/derive.h"
+#include "util/arena.h"
 #include "util/status.h"
 
 #define QN_FIT_NO_COLUMN UINT32_MAX
@@ -49,7 +50,7 @@ typedef struct qn_fit_group {
                               * through all groups */
 
     qn_i64 n, ld;   /* instances; n rounded up to 32 */
-    uint32_t *idx;  /* [slot]the scalar of x where the block begins */
+    uint32_t *idx;  /* [slot][i]: the scalar of x where the block begins */
     double *data;   /* [column][i] */
     uint32_t *rows; /* [i]: its row in the caller's table; instances are sorted for locality */
 
@@ -78,8 +79,10 @@ typedef struct qn_fit_place {
 } qn_fit_place;
 
 typedef struct qn_fit_problem {
+    qn_arena memory; /* of the tables of groups, and of what is made by finish */
     qn_fit_set *sets;
-    int n_sets, set_room;
+    int n_sets;
+    size_t set_room;
     qn_fit_group *groups;
     int n_groups;
     size_t group_room;
@@ -95,6 +98,7 @@ typedef struct qn_fit_problem {
     int is_finished;
     uint32_t n_free;
     uint32_t *column;      /* of each scalar: its number among the free ones, or QN_FIT_NO_COLUMN */
+    uint32_t *scalar;      /* of x, of each free one */
     uint32_t *block_first; /* the scalar where a block begins; [n_blocks] is n_scalars */
     qn_fit_place *places;
     int n_places;
@@ -163,8 +167,18 @@ static inline uint32_t qn_fit_block_of(const qn_fit_problem *p, const qn_fit_gro
     return set->first_block + (g->idx[slot * g->ld + i] - set->first) / set->dim;
 }
 
+/* The slot of a group that is bound to an eliminated set, or -1. */
+static inline int qn_fit_eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
+{
+    for (int s = 0; s < g->n_slots; s++)
+        if (p->sets[g->slot_set[s]].is_eliminated)
+            return s;
+    return -1;
+}
+
 int qn_fit_problem_has_energies(const qn_fit_problem *problem);
-int qn_fit_problem_find_set(const qn_fit_problem *problem, const char *name); /* -1: none */
+/* Fails on a problem with energies, which least squares cannot solve. */
+qn_status qn_fit_problem_check_residuals(const qn_fit_problem *problem, qn_err *err);
 qn_i64 qn_fit_problem_n_instances(const qn_fit_problem *problem);
 qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem); /* of residuals */
 
@@ -186,17 +200,8 @@ qn_status qn_fit_problem_number_scalars(qn_fit_problem *problem, qn_err *err);
 /* groups.c: puts the tables of a group into their final form. */
 qn_status qn_fit_group_finish(qn_fit_problem *problem, qn_fit_group *group, qn_err *err);
 
-/* promote.c: turns columns of one value into literals where that saves operations. */
-qn_status qn_fit_group_promote(qn_fit_group *group, qn_err *err);
-
-/* inverse.c */
-qn_status qn_fit_inverse_new(const qn_fit_problem *problem, qn_fit_inverse *out, qn_err *err);
-void qn_fit_inverse_free(qn_fit_inverse *inverse);
-
-/* order.c: the permutation that brings instances with nearby blocks together; order[i] is the old
- * number. *order is NULL if they are sorted already. */
-qn_status qn_fit_group_order(const qn_fit_problem *problem, const qn_fit_group *group,
-                             uint32_t **order, qn_err *err);
+/* problem.c: makes problem->inverse. */
+qn_status qn_fit_problem_invert(qn_fit_problem *problem, qn_err *err);
 
 /* Sorts `n` keys and permutes `with` alike; the sort is stable. */
 qn_status qn_fit_sort_keys(uint64_t *keys, uint32_t *with, size_t n, qn_err *err);

@@ -94,9 +94,9 @@ static qn_status number_blocks(const qn_fit_problem *p, qn_fit_renumbered *r, qn
 
 /* The renumbered problem. */
 
-static void *copy_of(const void *from, size_t bytes)
+static void *copy_of(qn_fit_problem *to, const void *from, size_t bytes)
 {
-    void *copy = malloc(bytes + 8);
+    void *copy = qn_arena_zeros(&to->memory, bytes, 1);
 
     return copy ? memcpy(copy, from, bytes) : NULL;
 }
@@ -108,11 +108,11 @@ static qn_status copy_scalars(const qn_fit_problem *from, const uint32_t *was, q
     const size_t n = from->n_scalars;
     uint32_t at = 0;
 
-    to->x = malloc((n + 1) * sizeof *to->x);
-    to->lower = malloc((n + 1) * sizeof *to->lower);
-    to->upper = malloc((n + 1) * sizeof *to->upper);
-    to->is_fixed = malloc(n + 1);
-    if (!to->x || !to->lower || !to->upper || !to->is_fixed)
+    to->x = qn_arena_zeros(&to->memory, n, sizeof *to->x);
+    to->lower = qn_arena_zeros(&to->memory, n, sizeof *to->lower);
+    to->upper = qn_arena_zeros(&to->memory, n, sizeof *to->upper);
+    to->is_fixed = qn_arena_zeros(&to->memory, n, 1);
+    if (to->memory.failed)
         return qn_fail(err, QN_ERR_NOMEM, "%u parameters", from->n_scalars);
     for (uint32_t b = 0; b < from->n_blocks; b++)
         for (uint32_t s = from->block_first[was[b]]; s < from->block_first[was[b] + 1]; s++, at++) {
@@ -134,11 +134,11 @@ static qn_status copy_group(const qn_fit_problem *p, const uint32_t *now, qn_fit
 
     *g = *from;
     g->is_by_instance = 0;
-    g->is_global_slot = copy_of(from->is_global_slot, (size_t)from->n_slots);
-    g->idx = malloc(((size_t)from->n_slots * ld + 1) * sizeof *g->idx);
-    g->data = copy_of(from->data, (size_t)from->n_columns * ld * sizeof *g->data);
-    g->rows = copy_of(from->rows, ld * sizeof *g->rows);
-    if (!g->is_global_slot || !g->idx || !g->data || !g->rows)
+    g->is_global_slot = copy_of(to, from->is_global_slot, (size_t)from->n_slots);
+    g->idx = qn_arena_zeros(&to->memory, (size_t)from->n_slots * ld, sizeof *g->idx);
+    g->data = copy_of(to, from->data, (size_t)from->n_columns * ld * sizeof *g->data);
+    g->rows = copy_of(to, from->rows, ld * sizeof *g->rows);
+    if (to->memory.failed)
         return qn_fail(err, QN_ERR_NOMEM, "%s: tables of %lld instances", from->name,
                        (long long)from->n);
     for (int s = 0; s < from->n_slots; s++)
@@ -150,20 +150,17 @@ static qn_status copy_group(const qn_fit_problem *p, const uint32_t *now, qn_fit
 static qn_status copy_groups(const qn_fit_problem *from, const uint32_t *was, qn_fit_problem *to,
                              qn_err *err)
 {
-    uint32_t *now = malloc(((size_t)from->n_blocks + 1) * sizeof *now);
+    uint32_t *now = qn_arena_zeros(&to->memory, from->n_blocks, sizeof *now);
     qn_status st = QN_OK;
 
-    to->groups = calloc((size_t)from->n_groups + 1, sizeof *to->groups);
-    if (!now || !to->groups) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u blocks", from->n_blocks);
-        goto out;
-    }
+    to->groups = qn_arena_zeros(&to->memory, (size_t)from->n_groups, sizeof *to->groups);
+    if (to->memory.failed)
+        return qn_fail(err, QN_ERR_NOMEM, "%u blocks", from->n_blocks);
     for (uint32_t b = 0; b < from->n_blocks; b++)
         now[was[b]] = b;
     for (int k = 0; k < from->n_groups; k++)
         QN_TRY(copy_group(from, now, to, k, err));
 out:
-    free(now);
     return st;
 }
 
@@ -173,22 +170,19 @@ qn_status qn_fit_renumbered_new(const qn_fit_problem *original, qn_fit_renumbere
     qn_fit_renumbered *r = calloc(1, sizeof *r);
     qn_status st = QN_OK;
 
-    if (!r || !(r->was = calloc((size_t)original->n_blocks + 1, sizeof *r->was))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u blocks", original->n_blocks);
-        goto out;
-    }
+    if (!r)
+        return qn_fail(err, QN_ERR_NOMEM, "%u blocks", original->n_blocks);
     r->problem = *original;
-    r->problem.groups = NULL;
-    r->problem.x = r->problem.lower = r->problem.upper = NULL;
-    r->problem.is_fixed = NULL;
-    r->problem.column = r->problem.block_first = NULL;
+    r->problem.memory = (qn_arena){ 0 };
     r->problem.inverse = (qn_fit_inverse){ 0 };
     r->problem.n_free = 0;
+    if (!(r->was = qn_arena_zeros(&r->problem.memory, original->n_blocks, sizeof *r->was)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%u blocks", original->n_blocks);
     QN_TRY(number_blocks(original, r, err));
     QN_TRY(copy_scalars(original, r->was, &r->problem, err));
     QN_TRY(qn_fit_problem_number_scalars(&r->problem, err));
     QN_TRY(copy_groups(original, r->was, &r->problem, err));
-    QN_TRY(qn_fit_inverse_new(&r->problem, &r->problem.inverse, err));
+    QN_TRY(qn_fit_problem_invert(&r->problem, err));
     *out = r;
     r = NULL;
 out:
@@ -198,26 +192,8 @@ out:
 
 void qn_fit_renumbered_free(qn_fit_renumbered *renumbered)
 {
-    qn_fit_problem *p;
-
-    if (!renumbered)
-        return;
-    p = &renumbered->problem;
-    for (int k = 0; p->groups && k < p->n_groups; k++) {
-        free(p->groups[k].is_global_slot);
-        free(p->groups[k].idx);
-        free(p->groups[k].data);
-        free(p->groups[k].rows);
-    }
-    free(p->groups);
-    free(p->x);
-    free(p->lower);
-    free(p->upper);
-    free(p->is_fixed);
-    free(p->column);
-    free(p->block_first);
-    qn_fit_inverse_free(&p->inverse);
-    free(renumbered->was);
+    if (renumbered)
+        qn_arena_clear(&renumbered->problem.memory);
     free(renumbered);
 }
 

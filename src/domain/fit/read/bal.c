@@ -77,13 +77,11 @@ qn_status qn_fit_bal_parse(const char *name, const char *text, size_t bytes, qn_
     QN_TRY(next_index(&r, INT32_MAX, "number of observations", &b.n_obs, err));
     /* Every number takes at least two bytes, so a short file cannot demand much memory. */
     if (((uint64_t)b.n_obs * 4 + (uint64_t)b.n_cameras * 9 + (uint64_t)b.n_points * 3) * 2 >
-        bytes + 2) {
-        st = qn_fail(err, QN_ERR_INPUT,
-                     "%s: %zu bytes cannot hold %u cameras, %u points and %u "
-                     "observations",
-                     name, bytes, b.n_cameras, b.n_points, b.n_obs);
-        goto out;
-    }
+        bytes + 2)
+        QN_FAIL(err, QN_ERR_INPUT,
+                "%s: %zu bytes cannot hold %u cameras, %u points and %u "
+                "observations",
+                name, bytes, b.n_cameras, b.n_points, b.n_obs);
     QN_TRY(allocate(&b, name, err));
     for (uint32_t k = 0; k < b.n_obs; k++) {
         QN_TRY(next_index(&r, b.n_cameras, "camera", &b.cam[k], err));

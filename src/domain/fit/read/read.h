@@ -12,7 +12,8 @@
 /* Folders (files.c). */
 
 /* Looks a name up in each of `folders` (ended by NULL). Refuses absolute names and ".." unless
- * `allow_any`. qn_fit_folders_read can be the `read` of qn_fit_files, with a qn_fit_folders as user. */
+ * `allow_any`. qn_fit_folders_read can be the `read` of qn_fit_files, with a qn_fit_folders as
+ * user. */
 typedef struct qn_fit_folders {
     const char *const *folders;
     int allow_any;
@@ -27,7 +28,7 @@ void qn_fit_folder_of(const char *path, char *out, size_t size);
 /* Whether a name is relative, not empty and without "..". */
 int qn_fit_name_is_safe(const char *name);
 
-/* Gzip (gunzip.c). */
+/* Gzip (files.c). */
 
 /* Unpacks *data if it is a gzip file; else leaves it unchanged. */
 qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);

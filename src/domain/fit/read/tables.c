@@ -3,7 +3,6 @@
 
 #include "util/csv.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,18 +116,12 @@ qn_status qn_fit_nist_parse(const char *name, const char *text, size_t bytes, qn
         n = numbers_of(line, row, 8);
         if (n == 0)
             continue;
-        if (n != t.n_cols) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s:%ld: not a row of %d numbers", name, at_line,
-                         t.n_cols);
-            goto out;
-        }
+        if (n != t.n_cols)
+            QN_FAIL(err, QN_ERR_INPUT, "%s:%ld: not a row of %d numbers", name, at_line, t.n_cols);
         QN_TRY(qn_fit_table_add_row(&t, row, &room, err));
     }
-    if (t.n_cols < 2 || t.n_rows == 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no line \"Data:\" with two or more columns and rows",
-                     name);
-        goto out;
-    }
+    if (t.n_cols < 2 || t.n_rows == 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: no line \"Data:\" with two or more columns and rows", name);
     *out = t;
     t = (qn_fit_table){ 0 };
 out:
@@ -170,16 +163,12 @@ qn_status qn_fit_csv_parse(const char *name, const char *text, size_t bytes, int
     size_t n = 0;
     char *copy = with_commas(text, bytes, has_header, separator, &n);
 
-    if (!copy) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu bytes", name, bytes);
-        goto out;
-    }
+    if (!copy)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %zu bytes", name, bytes);
     QN_TRY(qn_csv_parse(name, copy, n, &csv, err));
-    if (csv.n_cols > QN_FIT_MAX_COLUMNS) {
-        st = qn_fail(err, QN_ERR_LIMIT, "%s: %zu columns (limit %d)", name, csv.n_cols,
-                     QN_FIT_MAX_COLUMNS);
-        goto out;
-    }
+    if (csv.n_cols > QN_FIT_MAX_COLUMNS)
+        QN_FAIL(err, QN_ERR_LIMIT, "%s: %zu columns (limit %d)", name, csv.n_cols,
+                QN_FIT_MAX_COLUMNS);
     t.n_cols = (int)csv.n_cols;
     for (int c = 0; c < t.n_cols; c++) {
         const char *word = csv.header[c] + strspn(csv.header[c], " \t");

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "domain/fit/resident/resident_impl.h"
 #include "engine/engine.h"
@@ -20,7 +19,7 @@ enum { RESET = 48 };
  * (fit_speculate.sh). By default only solves that take longer get one, so that it never costs more
  * than the waits so far.
  */
-enum { SPARE_SHARE = 8, STEPS_BEFORE_SPARE = 100 };
+enum { SPECULATION_SHARE = 8, STEPS_BEFORE_SPECULATION = 100 };
 
 void qn_fit_device_driver_free(qn_fit_device_driver *driver)
 {
@@ -28,17 +27,10 @@ void qn_fit_device_driver_free(qn_fit_device_driver *driver)
         return;
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
         qn_graph_free(driver->graphs[k]);
-    for (int k = 0; k < QN_FIT_N_PLAIN; k++)
-        qn_buf_free(driver->cg[k]);
-    for (int k = 0; k < QN_FIT_N_VECTORS; k++)
-        qn_buf_free(driver->vectors[k]);
-    for (int k = 0; k < QN_FIT_N_SMALL; k++)
-        qn_buf_free(driver->small[k]);
-    qn_fit_speculation_free(driver);
-    qn_buf_free(driver->jacobian);
-    qn_fit_reduced_free(driver);
-    qn_fit_schur_free(driver);
+    for (int k = 0; driver->speculation && k < QN_FIT_N_GRAPHS; k++)
+        qn_graph_free(driver->speculation->graphs[k]);
     qn_fit_device_free(driver->device);
+    qn_arena_clear(&driver->memory);
     free(driver);
 }
 
@@ -52,6 +44,70 @@ static qn_status check(const qn_fit_problem *p, const qn_fit_solve_options *o, q
         return qn_fail(err, QN_ERR_UNSUPPORTED, "only the CPU honours trust_region_radius");
     return QN_OK;
 }
+
+/* J.
+ *
+ * With elimination J is always stored, for J' and for blocks of J'J; J v is computed unless the
+ * program asks to read it, which is slower for observations of cameras. Without elimination,
+ * conjugate gradients read J or compute it, as the program asks or as estimated.
+ */
+
+static qn_status make_jacobian(qn_fit_device_driver *d, qn_err *err)
+{
+    int is_stored = d->opt.jacobian == QN_FIT_JACOBIAN_STORED || d->opt.storage == QN_FIT_F32;
+    qn_status st = QN_OK;
+
+    if (d->schur)
+        return QN_OK;
+    if (d->opt.storage == QN_FIT_F32)
+        qn_fit_device_set_storage(d->device, QN_FIT_F32);
+    if (!is_stored && d->opt.jacobian == QN_FIT_JACOBIAN_AUTO)
+        QN_TRY(qn_fit_device_choose_stored(d->device, &is_stored, err));
+    if (is_stored)
+        QN_TRY(qn_fit_device_make(d->device, qn_fit_device_jacobian, "fit.jacobian", &d->jacobian,
+                                  err));
+out:
+    return st;
+}
+
+/* The buffer that products read; NULL: they compute J. */
+static qn_buf *stored_jacobian(const qn_fit_device_driver *d)
+{
+    if (d->schur)
+        return d->opt.jacobian == QN_FIT_JACOBIAN_STORED ? d->schur->jacobian : NULL;
+    return d->jacobian;
+}
+
+static int is_rounded(const qn_fit_device_driver *d)
+{
+    return d->precision == QN_FIT_F64 && d->opt.storage == QN_FIT_F32;
+}
+
+/* Near the end of a solve the predicted decrease is a small difference: a rounded J would swamp it,
+ * and good steps would be rejected. */
+qn_status qn_fit_driver_jv(qn_fit_device_driver *d, qn_graph *graph, qn_buf *v, qn_buf *rows,
+                           qn_err *err)
+{
+    if (stored_jacobian(d) && !is_rounded(d))
+        return qn_fit_stage_stored_jv(d->device, graph, stored_jacobian(d), v, rows, err);
+    return qn_fit_stage_jv(d->device, graph, d->vectors[QN_FIT_X], v, rows, err);
+}
+
+static void report_jacobian(const qn_fit_device_driver *d, qn_fit_report *report)
+{
+    const int is_f32 = d->precision == QN_FIT_F32 || is_rounded(d);
+
+    snprintf(report->jacobian, sizeof report->jacobian, "%s",
+             stored_jacobian(d) ? "stored"
+             : d->schur         ? "mixed"
+                                : "free");
+    if (!stored_jacobian(d) && !d->schur)
+        return;
+    snprintf(report->storage, sizeof report->storage, "%s", is_f32 ? "f32" : "f64");
+    report->jacobian_bytes = qn_fit_device_jacobian_bytes(d->device);
+}
+
+/* The driver. */
 
 /* Blocks are eliminated where the program allows it, unless it asks for pcg. */
 static int wants_schur(qn_fit_device_driver *d)
@@ -75,18 +131,17 @@ static int wants_schur(qn_fit_device_driver *d)
 static int wants_speculation(qn_fit_device_driver *d)
 {
     int device = qn_ctx_pinned(d->ctx);
-    qn_device_info info;
+    const qn_device_info *info;
 
     if (d->opt.speculate >= 0)
         return d->opt.speculate;
-    d->n_before_speculation = STEPS_BEFORE_SPARE;
+    d->n_before_speculation = STEPS_BEFORE_SPECULATION;
     if (device < 0 &&
         (qn_route_get_mode(d->ctx) != QN_ROUTE_GPU || qn_devices_select(d->ctx, 1, &device) != 1))
         return 0;
-    info = *qn_device_get(d->ctx, device);
-    if (info.kind != QN_KIND_DISCRETE && info.kind != QN_KIND_INTEGRATED)
-        return 0;
-    return qn_fit_speculation_bytes(d) <= info.mem_total / SPARE_SHARE;
+    info = qn_device_get(d->ctx, device);
+    return qn_fit_is_gpu(info) &&
+           qn_fit_speculation_bytes(d) <= info->mem_total / SPECULATION_SHARE;
 }
 
 qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
@@ -96,10 +151,8 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     qn_fit_device_driver *d = calloc(1, sizeof *d);
     qn_status st = QN_OK;
 
-    if (!d) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a driver");
-        goto out;
-    }
+    if (!d)
+        QN_FAIL(err, QN_ERR_NOMEM, "a driver");
     QN_TRY(check(problem, options, err));
     d->ctx = ctx;
     d->problem = problem;
@@ -114,7 +167,7 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
     if (d->reduced)
         snprintf(d->note, sizeof d->note, ": a reduced matrix of %lld blocks",
                  (long long)d->reduced->n_stored);
-    QN_TRY(qn_fit_driver_jacobian(d, err));
+    QN_TRY(make_jacobian(d, err));
     QN_TRY(qn_fit_driver_buffers(d, err));
     if (wants_speculation(d))
         QN_TRY(qn_fit_speculation_new(d, err));
@@ -238,7 +291,7 @@ static void keep(void *self, int is_back)
         d->here.is_known = 0;
 }
 
-static void fetch_scalars(qn_fit_device_driver *d)
+static void download_scalars(qn_fit_device_driver *d)
 {
     if (d->st == QN_OK && !d->is_read)
         d->st = qn_buf_read(d->small[QN_FIT_SCALARS], 0, d->scalars, sizeof d->scalars, &d->err);
@@ -252,7 +305,7 @@ static void wait_for_scalars(qn_fit_device_driver *d)
     if (d->is_read)
         qn_graph_wait(d->last, NULL); /* is_ready reports a fault */
     else
-        fetch_scalars(d);
+        download_scalars(d);
 }
 
 static void read_scalars(qn_fit_device_driver *d)
@@ -260,7 +313,7 @@ static void read_scalars(qn_fit_device_driver *d)
     if (d->st == QN_OK)
         d->st = qn_graph_wait(d->last, &d->err);
     if (d->st == QN_OK)
-        fetch_scalars(d);
+        download_scalars(d);
     d->n_waits++;
     for (int k = 0; d->st != QN_OK && k < FIT_N_SCALARS; k++)
         d->scalars[k] = NAN;
@@ -291,16 +344,16 @@ static void finish_solution(qn_fit_device_driver *d)
 /* The result of a trial arrives together with the evaluation of the point where it ends. */
 static void note_point(qn_fit_device_driver *d)
 {
-    const qn_fit_known seen = { .cost = d->scalars[FIT_S_COST],
-                                .gradient_max = d->scalars[FIT_S_GRADIENT],
-                                .x_norm = d->scalars[FIT_S_X],
-                                .is_known = d->st == QN_OK,
-                                .is_ahead = d->asked == QN_FIT_ASKED_TRIAL };
+    const qn_fit_known point = { .cost = d->scalars[FIT_S_COST],
+                                 .gradient_max = d->scalars[FIT_S_GRADIENT],
+                                 .x_norm = d->scalars[FIT_S_X],
+                                 .is_known = d->st == QN_OK,
+                                 .is_ahead = d->asked == QN_FIT_ASKED_TRIAL };
 
     if (d->asked == QN_FIT_ASKED_POINT && d->speculation)
-        d->here = seen;
+        d->here = point;
     if (d->asked == QN_FIT_ASKED_TRIAL && d->is_ahead)
-        d->there = seen;
+        d->there = point;
 }
 
 static int is_ready(void *self, qn_fit_scalars *out)
@@ -359,12 +412,6 @@ qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver)
 
 /* Results. */
 
-qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err)
-{
-    return qn_fit_device_read(driver->device, driver->vectors[QN_FIT_X], x,
-                              driver->problem->n_scalars, err);
-}
-
 qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err *err)
 {
     return driver->st == QN_OK ? QN_OK : qn_fail(err, driver->st, "%s", driver->err.text);
@@ -389,7 +436,8 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
         if (at == QN_FIT_WAITING && driver->st == QN_OK)
             wait_for_scalars(driver);
     QN_TRY(qn_fit_device_driver_status(driver, err));
-    QN_TRY(qn_fit_device_driver_x(driver, problem->x, err));
+    QN_TRY(qn_fit_device_read(driver->device, driver->vectors[QN_FIT_X], problem->x,
+                              problem->n_scalars, err));
     r.n_costs = driver->n_trials;
     r.n_jacobians = driver->n_points;
     r.n_products = driver->n_products;
@@ -402,7 +450,7 @@ qn_status qn_fit_solve_lm_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_precis
     snprintf(r.accumulation, sizeof r.accumulation, "%s",
              driver->schur || driver->jacobian ? "gather"
                                                : qn_fit_device_accumulation(driver->device));
-    qn_fit_driver_report_jacobian(driver, &r);
+    report_jacobian(driver, &r);
     snprintf(r.note, sizeof r.note, "on %.60s%.130s", qn_graph_stage_device(driver->last, 0),
              driver->note);
     *report = r;

@@ -1,11 +1,7 @@
 /* graphs.c - buffers and graphs of the resident solver. */
 #include "domain/fit/resident/resident_impl.h"
 
-#include <stdlib.h>
-
 #include "kernel/fit_solve.gen.h"
-
-#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
 static qn_i64 chunks_of(qn_i64 n)
 {
@@ -41,8 +37,8 @@ static qn_status small_buffers(qn_fit_device_driver *d, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = 0; st == QN_OK && k < QN_FIT_N_SMALL; k++)
-        st = qn_buf_new(d->ctx, sizes[k].name, (size_t)sizes[k].n * sizeof(double), &d->small[k],
-                        err);
+        st = qn_fit_device_bytes(d->device, sizes[k].name, (size_t)sizes[k].n * sizeof(double),
+                                 &d->small[k], err);
     if (st == QN_OK && d->problem->n_scalars)
         st = qn_buf_write(d->small[QN_FIT_IS_FIXED], 0, d->problem->is_fixed, d->problem->n_scalars,
                           err);
@@ -57,19 +53,28 @@ static qn_status view_kept(qn_fit_device_driver *d, qn_err *err)
 
     d->n_cg = d->schur ? d->schur->n_kept : d->problem->n_scalars;
     for (int k = 0; st == QN_OK && k < QN_FIT_N_PLAIN; k++)
-        st = qn_buf_view(d->vectors[k], qn_buf_name(d->vectors[k]), first * size,
-                         (size_t)d->n_cg * size, &d->cg[k], err);
+        st = qn_fit_device_own(d->device,
+                               qn_buf_view(d->vectors[k], qn_buf_name(d->vectors[k]), first * size,
+                                           (size_t)d->n_cg * size, &d->cg[k], err),
+                               &d->cg[k], err);
     return st;
 }
 
-qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
+qn_status qn_fit_driver_buffers(qn_fit_device_driver *d, qn_err *err)
 {
     static const char *const names[QN_FIT_N_PLAIN] = {
         "fit.x",       "fit.trial", "fit.best",  "fit.gradient", "fit.scale", "fit.active",
         "fit.damping", "fit.lower", "fit.upper", "fit.b",        "fit.y",     "fit.r",
         "fit.z",       "fit.p",     "fit.q",     "fit.v",        "fit.delta"
     };
-    qn_fit_device_driver *d = driver;
+    static const struct {
+        qn_fit_maker *make;
+        const char *name;
+    } others[QN_FIT_N_VECTORS - QN_FIT_N_PLAIN] = {
+        { qn_fit_device_blocks, "fit.blocks" },  { qn_fit_device_blocks, "fit.factor" },
+        { qn_fit_device_rows, "fit.residuals" }, { qn_fit_device_rows, "fit.rows" },
+        { qn_fit_device_cost, "fit.cost" },      { qn_fit_device_cost, "fit.cost_there" },
+    };
     qn_status st = QN_OK;
 
     for (int k = 0; k < QN_FIT_N_PLAIN; k++) {
@@ -78,14 +83,12 @@ qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err)
                                : k == QN_FIT_UPPER ? d->problem->upper
                                                    : NULL;
 
-        QN_TRY(qn_fit_device_vector(d->device, names[k], values, &d->vectors[k], err));
+        QN_TRY(qn_fit_device_numbers(d->device, names[k], values, d->problem->n_scalars,
+                                     &d->vectors[k], err));
     }
-    QN_TRY(qn_fit_device_blocks(d->device, "fit.blocks", &d->vectors[QN_FIT_BLOCKS], err));
-    QN_TRY(qn_fit_device_blocks(d->device, "fit.factor", &d->vectors[QN_FIT_FACTOR], err));
-    QN_TRY(qn_fit_device_rows(d->device, "fit.residuals", &d->vectors[QN_FIT_RESIDUALS], err));
-    QN_TRY(qn_fit_device_rows(d->device, "fit.rows", &d->vectors[QN_FIT_ROWS], err));
-    QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[QN_FIT_COST_HERE], err));
-    QN_TRY(qn_fit_device_cost(d->device, "fit.cost_there", &d->vectors[QN_FIT_COST_THERE], err));
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        QN_TRY(qn_fit_device_make(d->device, others[k].make, others[k].name,
+                                  &d->vectors[QN_FIT_N_PLAIN + k], err));
     QN_TRY(small_buffers(d, err));
     QN_TRY(view_kept(d, err));
 out:
@@ -205,7 +208,9 @@ static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *e
     qn_status st = QN_OK;
 
     QN_TRY(d->schur ? qn_fit_schur_product(d, g, err)
-                    : qn_fit_driver_jtjv(d, g, v[QN_FIT_V], v[QN_FIT_Q], err));
+           : d->jacobian
+               ? qn_fit_stage_stored_jtjv(d->device, g, d->jacobian, v[QN_FIT_V], v[QN_FIT_Q], err)
+               : qn_fit_stage_jtjv(d->device, g, v[QN_FIT_X], v[QN_FIT_V], v[QN_FIT_Q], err));
     QN_TRY(STAGE(fit_cg_product)(g, "fit.product", qn_range_1d(n_chunks), d->n_cg, n_chunks,
                                  d->cg[QN_FIT_ACTIVE], d->cg[QN_FIT_DAMPING], d->cg[of],
                                  d->cg[QN_FIT_Q], d->small[QN_FIT_SUMS], err));

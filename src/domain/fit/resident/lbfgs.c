@@ -5,11 +5,9 @@
  * before a graph and reads six after it.
  */
 #include "domain/fit/resident/resident.h"
-#include "domain/fit/solve/gradient_solver.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "kernel/fit/fit_lbfgs.h"
 #include "kernel/fit_lbfgs.gen.h"
@@ -36,10 +34,6 @@ static void close_vectors(device_lbfgs *d)
 {
     for (int k = 0; k < N_GRAPHS; k++)
         qn_graph_free(d->graphs[k]);
-    for (int k = 0; k < N_VECTORS; k++)
-        qn_buf_free(d->vectors[k]);
-    for (int k = 0; k < N_SMALL; k++)
-        qn_buf_free(d->small[k]);
     qn_fit_device_free(d->device);
 }
 
@@ -49,7 +43,6 @@ static qn_status make_buffers(device_lbfgs *d, qn_err *err)
 {
     static const char *const names[] = { "fit.x", "fit.trial", "fit.trial_gradient",
                                          "fit.direction" };
-    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
     const qn_i64 rows = d->par.n_rows, chunks = d->par.n_chunks;
     const struct {
         const char *name;
@@ -65,19 +58,17 @@ static qn_status make_buffers(device_lbfgs *d, qn_err *err)
     qn_status st = QN_OK;
 
     for (int k = X; k <= DIRECTION; k++)
-        QN_TRY(qn_fit_device_vector(d->device, names[k], k == X ? d->problem->x : NULL,
-                                    &d->vectors[k], err));
-    QN_TRY(qn_fit_device_cost(d->device, "fit.cost", &d->vectors[COST], err));
-    QN_TRY(qn_buf_new(d->ctx, "fit.basis", (size_t)(rows * d->par.n + 1) * size, &d->vectors[BASIS],
-                      err));
+        QN_TRY(qn_fit_device_numbers(d->device, names[k], k == X ? d->problem->x : NULL, d->par.n,
+                                     &d->vectors[k], err));
+    QN_TRY(qn_fit_device_make(d->device, qn_fit_device_cost, "fit.cost", &d->vectors[COST], err));
+    QN_TRY(qn_fit_device_numbers(d->device, "fit.basis", NULL, rows * d->par.n, &d->vectors[BASIS],
+                                 err));
     for (int k = 0; k < N_SMALL; k++)
-        QN_TRY(qn_buf_new(d->ctx, small[k].name, (size_t)small[k].n * sizeof(double), &d->small[k],
-                          err));
+        QN_TRY(qn_fit_device_bytes(d->device, small[k].name, (size_t)small[k].n * sizeof(double),
+                                   &d->small[k], err));
 out:
     return st;
 }
-
-#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
 
 static qn_status try_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
 {
@@ -241,10 +232,8 @@ qn_status qn_fit_solve_lbfgs_on(qn_ctx *ctx, qn_fit_problem *problem, qn_fit_pre
     QN_TRY(qn_fit_lbfgs_new(&table, options, &r, &solver, err));
     while (qn_fit_lbfgs_step(solver) != QN_FIT_DONE && d.st == QN_OK)
         ;
-    if (d.st != QN_OK) {
-        st = qn_fail(err, d.st, "%s", d.err.text);
-        goto out;
-    }
+    if (d.st != QN_OK)
+        QN_FAIL(err, d.st, "%s", d.err.text);
     QN_TRY(qn_fit_device_read(d.device, d.vectors[X], problem->x, problem->n_scalars, err));
     r.n_gradients = d.n_gradients;
     r.batch_size = options->batch_size;

@@ -1,58 +1,11 @@
 /* reduced.c - buffers and stages of the stored reduced system. */
 
-#include <stdlib.h>
-
 #include "domain/fit/device/device.h"
 #include "domain/fit/resident/resident_impl.h"
 #include "kernel/fit/fit_reduced.h"
 #include "kernel/fit_reduced.gen.h"
 
-#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
-
 /* Buffers. */
-
-static qn_status table(qn_fit_device_driver *d, const char *name, const void *bytes, size_t n,
-                       qn_buf **out, qn_err *err)
-{
-    return qn_fit_upload(d->ctx, name, bytes, n, 8, out, err);
-}
-
-static qn_status numbers(qn_fit_device_driver *d, const char *name, qn_i64 n, qn_buf **out,
-                         qn_err *err)
-{
-    const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
-
-    return qn_buf_new(d->ctx, name, (size_t)(n + 1) * size, out, err);
-}
-
-/* The pairs of a block in chunks; no chunk goes past the end of its block. */
-static qn_status make_chunks(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t, qn_err *err)
-{
-    qn_fit_device_reduced *r = d->reduced;
-    const size_t room = (size_t)(t->pairs[t->n_lower] / FIT_REDUCED_CHUNK) + (size_t)t->n_lower + 1;
-    qn_i64 *all = malloc((2 * room + (size_t)t->n_lower + 1) * sizeof *all);
-    qn_i64 *from = all, *to = all + room, *begin = all + 2 * room;
-    qn_status st = QN_OK;
-
-    if (!all)
-        return qn_fail(err, QN_ERR_NOMEM, "out of host memory");
-    for (qn_i64 k = 0; k < t->n_lower; k++) {
-        begin[k] = r->n_chunks;
-        for (qn_i64 at = t->pairs[k]; at < t->pairs[k + 1]; at += FIT_REDUCED_CHUNK) {
-            const qn_i64 end = at + FIT_REDUCED_CHUNK;
-
-            from[r->n_chunks] = at;
-            to[r->n_chunks++] = end < t->pairs[k + 1] ? end : t->pairs[k + 1];
-        }
-    }
-    begin[t->n_lower] = r->n_chunks;
-    QN_TRY(table(d, "fit.reduced.from", from, (size_t)r->n_chunks * 8, &r->from, err));
-    QN_TRY(table(d, "fit.reduced.to", to, (size_t)r->n_chunks * 8, &r->to, err));
-    QN_TRY(table(d, "fit.reduced.begin", begin, ((size_t)t->n_lower + 1) * 8, &r->begin, err));
-out:
-    free(all);
-    return st;
-}
 
 /* The largest tables, written straight into the buffers that are uploaded. */
 static qn_status fill_pairs(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t, qn_err *err)
@@ -61,8 +14,9 @@ static qn_status fill_pairs(qn_fit_device_driver *d, const qn_fit_reduced_patter
     void *left, *right;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_upload_room(d->ctx, "fit.reduced.left", bytes, &d->reduced->left, &left, err));
-    QN_TRY(qn_fit_upload_room(d->ctx, "fit.reduced.right", bytes, &d->reduced->right, &right, err));
+    QN_TRY(qn_fit_device_room(d->device, "fit.reduced.left", bytes, &d->reduced->left, &left, err));
+    QN_TRY(
+        qn_fit_device_room(d->device, "fit.reduced.right", bytes, &d->reduced->right, &right, err));
     if (!qn_fit_reduced_pattern_pairs(d->problem, t, left, right))
         st = qn_fail(err, QN_ERR_NOMEM, "out of host memory");
 out:
@@ -71,18 +25,23 @@ out:
 
 static qn_status make_tables(qn_fit_device_driver *d, const qn_fit_reduced_pattern *t, qn_err *err)
 {
+    static const char *const names[] = { "fit.reduced.from", "fit.reduced.to",
+                                         "fit.reduced.begin" };
     qn_fit_device_reduced *r = d->reduced;
     const size_t n = (size_t)t->n_lower * 4;
     qn_status st = QN_OK;
 
-    QN_TRY(make_chunks(d, t, err));
+    QN_TRY(qn_fit_device_chunks(d->device, names, t->pairs, t->pairs + 1, t->n_lower, 0,
+                                FIT_REDUCED_CHUNK, &r->chunks, err));
     QN_TRY(fill_pairs(d, t, err));
-    QN_TRY(table(d, "fit.reduced.row", t->row, n, &r->row, err));
-    QN_TRY(table(d, "fit.reduced.of", t->of, n, &r->of, err));
-    QN_TRY(table(d, "fit.reduced.where", t->where, n, &r->where, err));
-    QN_TRY(table(d, "fit.reduced.cross", t->cross, n, &r->cross, err));
-    QN_TRY(table(d, "fit.reduced.start", t->start, ((size_t)t->n_blocks + 1) * 8, &r->start, err));
-    QN_TRY(table(d, "fit.reduced.column", t->column, (size_t)r->n_stored * 4, &r->column, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.row", t->row, n, &r->row, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.of", t->of, n, &r->of, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.where", t->where, n, &r->where, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.cross", t->cross, n, &r->cross, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.start", t->start,
+                               ((size_t)t->n_blocks + 1) * 8, &r->start, err));
+    QN_TRY(qn_fit_device_table(d->device, "fit.reduced.column", t->column, (size_t)r->n_stored * 4,
+                               &r->column, err));
 out:
     return st;
 }
@@ -93,24 +52,28 @@ static qn_status make_vectors(qn_fit_device_driver *d, const qn_fit_reduced_patt
     const qn_i64 dim = d->problem->sets[t->set].dim, all = dim * dim;
     qn_status st = QN_OK;
 
-    QN_TRY(numbers(d, "fit.reduced.half", t->n * dim * d->schur->point_dim, &r->half, err));
-    QN_TRY(numbers(d, "fit.reduced.sums", r->n_chunks * all, &r->sums, err));
-    QN_TRY(numbers(d, "fit.reduced.matrix", r->n_stored * all, &r->matrix, err));
-    QN_TRY(numbers(d, "fit.reduced.inverse", t->n_blocks * all, &r->inverse, err));
-    QN_TRY(qn_buf_new(d->ctx, "fit.reduced.dots",
-                      (size_t)r->n_parts * FIT_REDUCED_DOTS * sizeof(double), &r->dots, err));
-    QN_TRY(qn_buf_new(d->ctx, "fit.reduced.curvature", t->n_blocks * sizeof(double), &r->curvature,
-                      err));
+    QN_TRY(qn_fit_device_numbers(d->device, "fit.reduced.half", NULL,
+                                 t->n * dim * d->schur->point_dim, &r->half, err));
+    QN_TRY(qn_fit_device_numbers(d->device, "fit.reduced.sums", NULL, r->chunks.n * all, &r->sums,
+                                 err));
+    QN_TRY(qn_fit_device_numbers(d->device, "fit.reduced.matrix", NULL, r->n_stored * all,
+                                 &r->matrix, err));
+    QN_TRY(qn_fit_device_numbers(d->device, "fit.reduced.inverse", NULL, t->n_blocks * all,
+                                 &r->inverse, err));
+    QN_TRY(qn_fit_device_bytes(d->device, "fit.reduced.dots",
+                               (size_t)r->n_parts * FIT_REDUCED_DOTS * sizeof(double), &r->dots,
+                               err));
+    QN_TRY(qn_fit_device_bytes(d->device, "fit.reduced.curvature", t->n_blocks * sizeof(double),
+                               &r->curvature, err));
     for (int k = 0; k < 2; k++)
-        QN_TRY(qn_buf_new(d->ctx, "fit.reduced.state", FIT_N_STATE * sizeof(double), &r->state[k],
-                          err));
+        QN_TRY(qn_fit_device_bytes(d->device, "fit.reduced.state", FIT_N_STATE * sizeof(double),
+                                   &r->state[k], err));
 out:
     return st;
 }
 
-qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err)
+qn_status qn_fit_reduced_new(qn_fit_device_driver *d, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     qn_fit_reduced_pattern t = { 0 };
     const char *why = NULL;
     qn_status st = QN_OK;
@@ -121,10 +84,8 @@ qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err)
     QN_TRY(qn_fit_reduced_pattern_new(d->problem, &t, &why, err));
     if (why)
         goto out;
-    if (!(d->reduced = calloc(1, sizeof *d->reduced))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a reduced system");
-        goto out;
-    }
+    if (!(d->reduced = qn_arena_zeros(&d->memory, 1, sizeof *d->reduced)))
+        QN_FAIL(err, QN_ERR_NOMEM, "a reduced system");
     per = FIT_REDUCED_LANES / (int)d->problem->sets[t.set].dim;
     d->reduced->set = t.set;
     d->reduced->n_lower = t.n_lower;
@@ -135,23 +96,6 @@ qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err)
 out:
     qn_fit_reduced_pattern_free(&t);
     return st;
-}
-
-void qn_fit_reduced_free(qn_fit_device_driver *driver)
-{
-    qn_fit_device_reduced *r = driver->reduced;
-
-    if (!r)
-        return;
-    qn_buf *const all[] = { r->from,   r->to,        r->left,     r->right,   r->begin,
-                            r->row,    r->of,        r->where,    r->cross,   r->start,
-                            r->column, r->half,      r->sums,     r->matrix,  r->inverse,
-                            r->dots,   r->curvature, r->state[0], r->state[1] };
-
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        qn_buf_free(all[k]);
-    free(r);
-    driver->reduced = NULL;
 }
 
 /* Stages. */
@@ -172,9 +116,8 @@ static fit_reduced_par par_of(const qn_fit_device_driver *d)
                               .point_dim = d->schur->point_dim };
 }
 
-qn_status qn_fit_reduced_matrix(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_reduced_matrix(qn_fit_device_driver *d, qn_graph *graph, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     const qn_fit_device_reduced *r = d->reduced;
     const qn_fit_schur_set *s = &d->schur->sets[r->set];
     const fit_reduced_par par = par_of(d);
@@ -186,15 +129,15 @@ qn_status qn_fit_reduced_matrix(qn_fit_device_driver *driver, qn_graph *graph, q
                                        s->point_at, s->point_place, s->instance, d->schur->at,
                                        d->schur->factor, d->schur->jacobian, s->packed,
                                        v[QN_FIT_ACTIVE], v[QN_FIT_FACTOR], r->half, err));
-    if (r->n_chunks)
+    if (r->chunks.n)
         QN_TRY((par.dim == 9 && par.point_dim == 3 ? STAGE(fit_reduced_pairs_9)
                                                    : STAGE(fit_reduced_pairs))(
-            graph, "fit.reduced.pairs", qn_range_1d(r->n_chunks), par, r->from, r->to, r->left,
-            r->right, r->half, r->sums, err));
+            graph, "fit.reduced.pairs", qn_range_1d(r->chunks.n), par, r->chunks.from, r->chunks.to,
+            r->left, r->right, r->half, r->sums, err));
     QN_TRY(STAGE(fit_reduced_join)(
         graph, "fit.reduced.join", qn_range_2d(r->n_lower, (qn_i64)par.dim * par.dim), par,
-        r->begin, r->sums, r->row, r->of, r->where, r->cross, v[QN_FIT_BLOCKS], v[QN_FIT_ACTIVE],
-        v[QN_FIT_DAMPING], d->schur->blocks, r->matrix, err));
+        r->chunks.begin, r->sums, r->row, r->of, r->where, r->cross, v[QN_FIT_BLOCKS],
+        v[QN_FIT_ACTIVE], v[QN_FIT_DAMPING], d->schur->blocks, r->matrix, err));
 out:
     return st;
 }
@@ -209,9 +152,8 @@ static qn_status parts(qn_fit_device_driver *d, qn_graph *g, int is_first, qn_er
                                     v[QN_FIT_Z], v[QN_FIT_P], r->dots, r->state[0], err);
 }
 
-qn_status qn_fit_reduced_begin(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_reduced_begin(qn_fit_device_driver *d, qn_graph *graph, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     const fit_reduced_par par = par_of(d);
     const qn_status st =
         STAGE(fit_reduced_inverse)(graph, "fit.reduced.inverse", qn_range_2d(par.n_blocks, par.dim),
@@ -220,9 +162,8 @@ qn_status qn_fit_reduced_begin(qn_fit_device_driver *driver, qn_graph *graph, qn
     return st == QN_OK ? parts(d, graph, 1, err) : st;
 }
 
-qn_status qn_fit_reduced_iterate(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_reduced_iterate(qn_fit_device_driver *d, qn_graph *graph, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     const qn_fit_device_reduced *r = d->reduced;
     const fit_reduced_par par = par_of(d);
     qn_buf **v = d->cg, *const p[] = { v[QN_FIT_P], v[QN_FIT_V] };
@@ -245,9 +186,8 @@ out:
     return st;
 }
 
-qn_status qn_fit_reduced_reset(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_reduced_reset(qn_fit_device_driver *d, qn_graph *graph, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     const qn_fit_device_reduced *r = d->reduced;
     const fit_reduced_par par = par_of(d);
     qn_buf **v = d->cg;

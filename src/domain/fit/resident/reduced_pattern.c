@@ -2,17 +2,17 @@
 #include "domain/fit/resident/resident_impl.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Forming the matrix costs about as much as (pairs / entries) products with its factors, and a step
  * takes about a hundred products. */
 enum { MOST_PAIRS = 32 };
 
-/* A row under construction: columns in ascending order, and the pairs of those up to the
- * diagonal. */
+/* A row under construction: its blocks in ascending order, those up to the diagonal first. */
 typedef struct row_of {
-    uint32_t *column;
-    qn_i64 *n_pairs;
+    struct cell {
+        uint32_t column;
+        qn_i64 n_pairs;
+    } * cells;
     uint32_t n, n_lower;
 } row_of;
 
@@ -29,14 +29,6 @@ typedef struct qn_fit_meetings {
 } meetings;
 
 /* Whether the problem fits. */
-
-static int eliminated_slot(const qn_fit_problem *p, const qn_fit_group *g)
-{
-    for (int s = 0; s < g->n_slots; s++)
-        if (p->sets[g->slot_set[s]].is_eliminated)
-            return s;
-    return -1;
-}
 
 static const char *check_problem(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m)
 {
@@ -102,7 +94,7 @@ static void find_points(const qn_fit_problem *p, const qn_fit_reduced_pattern *t
     for (uint32_t a = 0; a < t->n_blocks; a++)
         for (qn_i64 k = start[a]; k < start[a + 1]; k++) {
             const qn_fit_group *g = &p->groups[p->places[p->inverse.place[k]].group];
-            const int slot = eliminated_slot(p, g);
+            const int slot = qn_fit_eliminated_slot(p, g);
 
             m->owner[k - start[0]] = a;
             m->point[k - start[0]] =
@@ -118,15 +110,16 @@ typedef struct by_instance {
     qn_i64 *base;
 } by_instance;
 
-static int find_entries(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, by_instance *by)
+static int find_entries(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, qn_arena *memory,
+                        by_instance *by)
 {
     const qn_i64 first = p->inverse.start[p->sets[t->set].first_block];
 
-    if (!(by->base = calloc((size_t)p->n_groups + 1, sizeof *by->base)))
+    if (!(by->base = qn_arena_zeros(memory, (size_t)p->n_groups + 1, sizeof *by->base)))
         return 0;
     for (int k = 0; k < p->n_groups; k++)
         by->base[k + 1] = by->base[k] + p->groups[k].n;
-    by->entry_of = malloc(((size_t)by->base[p->n_groups] + 1) * sizeof *by->entry_of);
+    by->entry_of = qn_arena_zeros(memory, (size_t)by->base[p->n_groups], sizeof *by->entry_of);
     if (!by->entry_of)
         return 0;
 #pragma omp parallel for schedule(static)
@@ -163,21 +156,20 @@ static qn_i64 list_point(const qn_fit_problem *p, const by_instance *by, uint32_
     return n;
 }
 
-static qn_status list_meetings(const qn_fit_problem *p, const qn_fit_reduced_pattern *t,
-                               meetings *m, qn_err *err)
+static qn_status list_meetings(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m,
+                               qn_err *err)
 {
     by_instance by = { 0 };
+    qn_arena scratch = { 0 };
     qn_status st = QN_OK;
     uint32_t number = 0;
 
-    m->owner = malloc(((size_t)t->n + 1) * sizeof *m->owner);
-    m->point = malloc(((size_t)t->n + 1) * sizeof *m->point);
-    m->entry = malloc(((size_t)t->n + 1) * sizeof *m->entry);
-    m->start = calloc((size_t)m->n_points + 2, sizeof *m->start);
-    if (!m->owner || !m->point || !m->entry || !m->start || !find_entries(p, t, &by)) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a reduced system of %lld entries", (long long)t->n);
-        goto out;
-    }
+    m->owner = qn_arena_zeros(&t->memory, (size_t)t->n, sizeof *m->owner);
+    m->point = qn_arena_zeros(&t->memory, (size_t)t->n, sizeof *m->point);
+    m->entry = qn_arena_zeros(&t->memory, (size_t)t->n, sizeof *m->entry);
+    m->start = qn_arena_zeros(&t->memory, (size_t)m->n_points + 2, sizeof *m->start);
+    if (t->memory.failed || !find_entries(p, t, &scratch, &by))
+        QN_FAIL(err, QN_ERR_NOMEM, "a reduced system of %lld entries", (long long)t->n);
     find_points(p, t, m);
     for (int fill = 0; fill < 2; fill++, number = 0) {
         for (int k = 0; k < p->n_sets; k++) {
@@ -198,8 +190,7 @@ static qn_status list_meetings(const qn_fit_problem *p, const qn_fit_reduced_pat
             m->start[k + 1] += m->start[k];
     }
 out:
-    free(by.base);
-    free(by.entry_of);
+    qn_arena_clear(&scratch);
     return st;
 }
 
@@ -231,26 +222,23 @@ static int make_row(const meetings *m, uint32_t a, qn_i64 from, qn_i64 to, qn_i6
     count[a]--;
     qsort(list, n, sizeof *list, by_number);
     out->n = n;
-    out->column = malloc(n * sizeof *out->column);
-    out->n_pairs = malloc(n * sizeof *out->n_pairs);
+    out->cells = malloc(n * sizeof *out->cells);
     for (uint32_t k = 0; k < n; k++) {
-        if (out->column && out->n_pairs) {
-            out->column[k] = list[k];
-            out->n_pairs[k] = count[list[k]];
-        }
+        if (out->cells)
+            out->cells[k] = (struct cell){ list[k], count[list[k]] };
         out->n_lower += list[k] <= a;
         count[list[k]] = 0;
     }
-    return out->column && out->n_pairs;
+    return out->cells != NULL;
 }
 
-static qn_status make_rows(const qn_fit_problem *p, const qn_fit_reduced_pattern *t, meetings *m,
+static qn_status make_rows(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetings *m,
                            qn_err *err)
 {
     const qn_i64 *start = p->inverse.start + p->sets[t->set].first_block;
     int is_sound = 1;
 
-    if (!(m->rows = calloc((size_t)t->n_blocks + 1, sizeof *m->rows)))
+    if (!(m->rows = qn_arena_zeros(&t->memory, t->n_blocks, sizeof *m->rows)))
         return qn_fail(err, QN_ERR_NOMEM, "%u rows of a matrix", t->n_blocks);
     m->n_rows = t->n_blocks;
 #pragma omp parallel reduction(& : is_sound)
@@ -294,23 +282,24 @@ static qn_status number_blocks(qn_fit_reduced_pattern *t, const row_of *rows, qn
         t->start[a + 1] = t->start[a] + rows[a].n;
         t->n_lower += rows[a].n_lower;
     }
-    t->column = malloc(((size_t)t->start[t->n_blocks] + 1) * sizeof *t->column);
-    t->row = malloc((4 * (size_t)t->n_lower + 1) * sizeof *t->row);
-    t->pairs = calloc((size_t)t->n_lower + 1, sizeof *t->pairs);
-    if (!t->column || !t->row || !t->pairs)
+    t->column = qn_arena_zeros(&t->memory, (size_t)t->start[t->n_blocks], sizeof *t->column);
+    t->row = qn_arena_zeros(&t->memory, (size_t)t->n_lower, sizeof *t->row);
+    t->of = qn_arena_zeros(&t->memory, (size_t)t->n_lower, sizeof *t->of);
+    t->where = qn_arena_zeros(&t->memory, (size_t)t->n_lower, sizeof *t->where);
+    t->cross = qn_arena_zeros(&t->memory, (size_t)t->n_lower, sizeof *t->cross);
+    t->pairs = qn_arena_zeros(&t->memory, (size_t)t->n_lower + 1, sizeof *t->pairs);
+    if (t->memory.failed)
         return qn_fail(err, QN_ERR_NOMEM, "%lld blocks of a matrix", (long long)t->n_lower);
-    t->of = t->row + t->n_lower;
-    t->where = t->of + t->n_lower;
-    t->cross = t->where + t->n_lower;
     for (uint32_t a = 0; a < t->n_blocks; a++)
-        memcpy(t->column + t->start[a], rows[a].column, rows[a].n * sizeof *t->column);
+        for (uint32_t k = 0; k < rows[a].n; k++)
+            t->column[t->start[a] + k] = rows[a].cells[k].column;
     for (uint32_t a = 0; a < t->n_blocks; a++)
         for (uint32_t k = 0; k < rows[a].n_lower; k++, at++) {
             t->row[at] = a;
-            t->of[at] = rows[a].column[k];
+            t->of[at] = rows[a].cells[k].column;
             t->where[at] = (uint32_t)(t->start[a] + k);
-            t->cross[at] = place_of(t, rows[a].column[k], a);
-            t->pairs[at + 1] = t->pairs[at] + rows[a].n_pairs[k];
+            t->cross[at] = place_of(t, t->of[at], a);
+            t->pairs[at + 1] = t->pairs[at] + rows[a].cells[k].n_pairs;
         }
     return QN_OK;
 }
@@ -342,11 +331,9 @@ static void fill_row(const qn_fit_reduced_pattern *t, uint32_t a, qn_i64 first_l
     }
 }
 
-int qn_fit_reduced_pattern_pairs(const qn_fit_problem *problem,
-                                 const qn_fit_reduced_pattern *pattern, uint32_t *left,
-                                 uint32_t *right)
+int qn_fit_reduced_pattern_pairs(const qn_fit_problem *problem, const qn_fit_reduced_pattern *t,
+                                 uint32_t *left, uint32_t *right)
 {
-    const qn_fit_reduced_pattern *t = pattern;
     const qn_i64 *start = problem->inverse.start + problem->sets[t->set].first_block;
     qn_i64 *first = calloc((size_t)t->n_blocks + 1, sizeof *first);
     int is_sound = first != NULL;
@@ -381,29 +368,11 @@ static const char *weigh(const qn_fit_problem *p, const qn_fit_reduced_pattern *
     return stored > factors ? "the reduced matrix is larger than its factors" : NULL;
 }
 
-static void forget(meetings *m)
-{
-    if (!m)
-        return;
-    for (uint32_t a = 0; a < m->n_rows; a++) {
-        free(m->rows[a].column);
-        free(m->rows[a].n_pairs);
-    }
-    free(m->rows);
-    free(m->owner);
-    free(m->point);
-    free(m->start);
-    free(m->entry);
-    free(m);
-}
-
 void qn_fit_reduced_pattern_free(qn_fit_reduced_pattern *pattern)
 {
-    free(pattern->start);
-    free(pattern->column);
-    free(pattern->row);
-    free(pattern->pairs);
-    forget(pattern->meetings);
+    for (uint32_t a = 0; pattern->meetings && a < pattern->meetings->n_rows; a++)
+        free(pattern->meetings->rows[a].cells);
+    qn_arena_clear(&pattern->memory);
     *pattern = (qn_fit_reduced_pattern){ 0 };
 }
 
@@ -419,7 +388,7 @@ static qn_status make(const qn_fit_problem *p, qn_fit_reduced_pattern *t, meetin
     QN_TRY(list_meetings(p, t, m, err));
     if ((*why = count_pairs(m, t->n)))
         return QN_OK;
-    if (!(t->start = calloc((size_t)t->n_blocks + 1, sizeof *t->start)))
+    if (!(t->start = qn_arena_zeros(&t->memory, (size_t)t->n_blocks + 1, sizeof *t->start)))
         return qn_fail(err, QN_ERR_NOMEM, "%u rows of a matrix", t->n_blocks);
     QN_TRY(make_rows(p, t, m, err));
     QN_TRY(number_blocks(t, m->rows, err));
@@ -431,10 +400,10 @@ out:
 qn_status qn_fit_reduced_pattern_new(const qn_fit_problem *problem, qn_fit_reduced_pattern *out,
                                      const char **why, qn_err *err)
 {
-    qn_fit_reduced_pattern t = { .meetings = calloc(1, sizeof *t.meetings) };
+    qn_fit_reduced_pattern t = { 0 };
     qn_status st = QN_OK;
 
-    if (!t.meetings)
+    if (!(t.meetings = qn_arena_zeros(&t.memory, 1, sizeof *t.meetings)))
         return qn_fail(err, QN_ERR_NOMEM, "a reduced system");
     t.meetings->most_rows = 1;
     *why = check_problem(problem, &t, t.meetings);

@@ -20,8 +20,7 @@ qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
 void qn_fit_device_driver_free(qn_fit_device_driver *driver);
 qn_fit_driver qn_fit_device_driver_table(qn_fit_device_driver *driver);
 
-/* The current point; and the first fault of the device, after which scalars are NaN. */
-qn_status qn_fit_device_driver_x(qn_fit_device_driver *driver, double *x, qn_err *err);
+/* The first fault of the device, after which scalars are NaN. */
 qn_status qn_fit_device_driver_status(const qn_fit_device_driver *driver, qn_err *err);
 
 /* Like qn_fit_solve_lm, on the context's device. */

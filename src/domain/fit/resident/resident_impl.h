@@ -5,6 +5,7 @@
 #include "domain/fit/problem/problem.h"
 #include "domain/fit/resident/resident.h"
 #include "kernel/fit/fit_solve.h"
+#include "util/arena.h"
 
 /* Which blocks of a reduced system are not zero, and what makes them up.
  *
@@ -14,6 +15,7 @@
  */
 
 typedef struct qn_fit_reduced_pattern {
+    qn_arena memory;
     int set;                          /* the kept set */
     qn_i64 n;                         /* entries of its lists */
     uint32_t n_blocks;                /* of that set */
@@ -26,7 +28,8 @@ typedef struct qn_fit_reduced_pattern {
     struct qn_fit_meetings *meetings; /* the input of the pairs */
 } qn_fit_reduced_pattern;
 
-/* *why stays NULL if the matrix is worth storing; else it says why not, and there is no pattern. */
+/* *why is NULL if the matrix is worth storing; otherwise it gives the reason, and there is no
+ * pattern. */
 qn_status qn_fit_reduced_pattern_new(const qn_fit_problem *problem, qn_fit_reduced_pattern *out,
                                      const char **why, qn_err *err);
 /* For each of the pairs[n_lower] pairs, the entries of the two blocks, that of `row` in `left`.
@@ -47,19 +50,18 @@ enum { QN_FIT_REDUCED_AT_ONCE = 16 };
 
 typedef struct qn_fit_device_reduced {
     int set;
-    qn_i64 n_lower, n_chunks, n_stored; /* blocks of the triangle, chunks of pairs, blocks of the
-                                         * whole matrix */
+    qn_i64 n_lower, n_stored; /* blocks of the triangle, and of the whole matrix */
     int n_parts;
-    qn_buf *from, *to, *left, *right;         /* chunks and their pairs */
-    qn_buf *begin, *row, *of, *where, *cross; /* of blocks of the triangle */
-    qn_buf *start, *column;                   /* of rows */
+    qn_fit_chunks chunks;             /* the pairs of each block of the triangle */
+    qn_buf *left, *right;             /* of pairs */
+    qn_buf *row, *of, *where, *cross; /* of blocks of the triangle */
+    qn_buf *start, *column;           /* of rows */
     qn_buf *half, *sums, *matrix, *inverse;
     qn_buf *dots, *curvature, *state[2];
 } qn_fit_device_reduced;
 
 /* Sets driver->reduced where it pays; else leaves it NULL. */
 qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err);
-void qn_fit_reduced_free(qn_fit_device_driver *driver);
 
 /* The matrix and its diagonal blocks, from the factors of eliminated blocks. */
 qn_status qn_fit_reduced_matrix(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
@@ -76,15 +78,14 @@ qn_status qn_fit_reduced_reset(qn_fit_device_driver *driver, qn_graph *graph, qn
  */
 
 typedef struct qn_fit_schur_set {
-    qn_i64 first_at;           /* of its square matrices */
-    qn_i64 n;                  /* entries of its blocks' lists */
-    qn_buf *place, *instance;  /* of each */
-    qn_buf *start;             /* eliminated: of each block, first entry */
-    qn_buf *begin, *from, *to; /* kept: first chunk of each block, entries of each chunk */
-    qn_buf *point, *point_at;  /* kept: the eliminated block of each entry's instance: */
-    qn_buf *point_place;       /* first scalar, matrix, place */
+    qn_i64 first_at;          /* of its square matrices */
+    qn_i64 n;                 /* entries of its blocks' lists */
+    qn_buf *place, *instance; /* of each */
+    qn_buf *start;            /* eliminated: of each block, first entry */
+    qn_fit_chunks chunks;     /* kept: entries of each block */
+    qn_buf *point, *point_at; /* kept: the eliminated block of each entry's instance: */
+    qn_buf *point_place;      /* first scalar, matrix, place */
     qn_buf *packed, *u, *weights, *sums;
-    qn_i64 n_chunks;
 } qn_fit_schur_set;
 
 typedef struct qn_fit_device_schur {
@@ -96,11 +97,10 @@ typedef struct qn_fit_device_schur {
     int n_rows, stride, point_dim;
 } qn_fit_device_schur;
 
-/* Whether the problem can be solved this way; else *why says why not. */
+/* Whether a device can eliminate the blocks; if not, *why gives the reason. */
 int qn_fit_schur_fits(const qn_fit_problem *problem, const char **why);
 
 qn_status qn_fit_schur_new(qn_fit_device_driver *driver, qn_err *err);
-void qn_fit_schur_free(qn_fit_device_driver *driver);
 
 /* Cost, residuals, J, gradient and diagonal blocks of J'J. */
 qn_status qn_fit_schur_point(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
@@ -120,23 +120,18 @@ qn_status qn_fit_schur_substitute(qn_fit_device_driver *driver, qn_graph *graph,
  * are few: in this way the longest graph, that of conjugate gradients, is recorded only once.
  */
 
-typedef struct qn_fit_speculation qn_fit_speculation;
-
 /* After the driver's own buffers. _bytes is the device memory that _new needs. */
 size_t qn_fit_speculation_bytes(const qn_fit_device_driver *driver);
 qn_status qn_fit_speculation_new(qn_fit_device_driver *driver, qn_err *err);
 /* Stages that fill the second point with a copy of the first, so that nothing is allocated or
  * uploaded when it is used. */
 qn_status qn_fit_speculation_fill(qn_fit_device_driver *driver, qn_graph *graph, qn_err *err);
-void qn_fit_speculation_free(qn_fit_device_driver *driver);
 
 /* Exchanges the buffers and graphs of the two points. Nothing is transferred. */
 void qn_fit_speculation_swap(qn_fit_device_driver *driver);
 /* Exchanges the points and makes x the trial point, to record graphs that evaluate there; a second
  * call undoes it. */
 void qn_fit_speculation_visit(qn_fit_device_driver *driver);
-/* Whether graph `k` reads data of a point, and therefore exists twice. */
-int qn_fit_speculation_has(const qn_fit_device_driver *driver, int k);
 
 enum { QN_FIT_CG_AT_ONCE = 8 };
 
@@ -196,6 +191,8 @@ enum {
     QN_FIT_N_GRAPHS
 };
 
+enum { QN_FIT_N_OF_POINT = 3 }; /* vectors that belong to a point */
+
 /* The question to the device that its scalars will answer. */
 typedef enum { QN_FIT_ASKED_POINT, QN_FIT_ASKED_SOLUTION, QN_FIT_ASKED_TRIAL } qn_fit_asked;
 
@@ -205,8 +202,18 @@ typedef struct qn_fit_known {
     int is_known, is_ahead; /* is_ahead: before the solver asked for it */
 } qn_fit_known;
 
+typedef struct qn_fit_speculation {
+    qn_buf *vectors[QN_FIT_N_OF_POINT];
+    qn_buf *gradient; /* the part that conjugate gradients use */
+    qn_buf *jacobian; /* if J is stored */
+    qn_buf **packed;  /* where blocks are eliminated: of each set */
+    qn_graph *graphs[QN_FIT_N_GRAPHS];
+} qn_fit_speculation;
+
+/* Its buffers belong to the device. */
 struct qn_fit_device_driver {
     qn_ctx *ctx;
+    qn_arena memory;
     const qn_fit_problem *problem;
     qn_fit_precision precision;
     qn_fit_solve_options opt;
@@ -234,15 +241,9 @@ struct qn_fit_device_driver {
     qn_err err;
 };
 
-/* jacobian.c: decides whether and how J is stored, and makes its buffer. */
-qn_status qn_fit_driver_jacobian(qn_fit_device_driver *driver, qn_err *err);
-void qn_fit_driver_report_jacobian(const qn_fit_device_driver *driver, qn_fit_report *report);
 /* J v at the current point, to judge a step. */
 qn_status qn_fit_driver_jv(qn_fit_device_driver *driver, qn_graph *graph, qn_buf *v, qn_buf *rows,
                            qn_err *err);
-/* J'J v, for conjugate gradients. */
-qn_status qn_fit_driver_jtjv(qn_fit_device_driver *driver, qn_graph *graph, qn_buf *v, qn_buf *out,
-                             qn_err *err);
 
 qn_status qn_fit_driver_buffers(qn_fit_device_driver *driver, qn_err *err);
 qn_status qn_fit_driver_graphs(qn_fit_device_driver *driver, qn_err *err);

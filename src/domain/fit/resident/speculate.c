@@ -1,24 +1,10 @@
 /* speculate.c - a second point, evaluated before the step to it is judged. */
 
-#include <stdlib.h>
-
 #include "domain/fit/resident/resident_impl.h"
 #include "kernel/fit_solve.gen.h"
 
-#define STAGE(name) (d->precision == QN_FIT_F64 ? stage_##name##_f64 : stage_##name##_f32)
-
 /* Vectors that belong to a point. */
-static const int of_point[] = { QN_FIT_GRADIENT, QN_FIT_BLOCKS, QN_FIT_RESIDUALS };
-
-enum { N_OF_POINT = sizeof of_point / sizeof *of_point };
-
-struct qn_fit_speculation {
-    qn_buf *vectors[N_OF_POINT];
-    qn_buf *gradient; /* the part that conjugate gradients use */
-    qn_buf *jacobian; /* if J is stored */
-    qn_buf **packed;  /* where blocks are eliminated: of each set */
-    qn_graph *graphs[QN_FIT_N_GRAPHS];
-};
+static const int of_point[QN_FIT_N_OF_POINT] = { QN_FIT_GRADIENT, QN_FIT_BLOCKS, QN_FIT_RESIDUALS };
 
 /* The Jacobian that the driver stores, or NULL. */
 static qn_buf *jacobian_of(const qn_fit_device_driver *d)
@@ -29,7 +15,7 @@ static qn_buf *jacobian_of(const qn_fit_device_driver *d)
 /* A buffer of the same size. */
 static qn_status twin(qn_fit_device_driver *d, const qn_buf *of, qn_buf **out, qn_err *err)
 {
-    return qn_buf_new(d->ctx, qn_buf_name(of), qn_buf_bytes(of), out, err);
+    return qn_fit_device_bytes(d->device, qn_buf_name(of), qn_buf_bytes(of), out, err);
 }
 
 static qn_status twin_packed(qn_fit_device_driver *d, qn_err *err)
@@ -38,7 +24,7 @@ static qn_status twin_packed(qn_fit_device_driver *d, qn_err *err)
     qn_status st = QN_OK;
 
     if (!(speculation->packed =
-              calloc((size_t)d->problem->n_sets + 1, sizeof *speculation->packed)))
+              qn_arena_zeros(&d->memory, (size_t)d->problem->n_sets, sizeof *speculation->packed)))
         return qn_fail(err, QN_ERR_NOMEM, "%d parameter sets", d->problem->n_sets);
     for (int k = 0; k < d->problem->n_sets; k++)
         QN_TRY(twin(d, d->schur->sets[k].packed, &speculation->packed[k], err));
@@ -46,19 +32,21 @@ out:
     return st;
 }
 
-qn_status qn_fit_speculation_new(struct qn_fit_device_driver *driver, qn_err *err)
+qn_status qn_fit_speculation_new(qn_fit_device_driver *d, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     const size_t size = d->precision == QN_FIT_F64 ? sizeof(double) : sizeof(float);
     qn_status st = QN_OK;
 
-    if (!(d->speculation = calloc(1, sizeof *d->speculation)))
+    if (!(d->speculation = qn_arena_zeros(&d->memory, 1, sizeof *d->speculation)))
         return qn_fail(err, QN_ERR_NOMEM, "a second point");
-    for (int k = 0; k < N_OF_POINT; k++)
+    for (int k = 0; k < QN_FIT_N_OF_POINT; k++)
         QN_TRY(twin(d, d->vectors[of_point[k]], &d->speculation->vectors[k], err));
-    QN_TRY(qn_buf_view(d->speculation->vectors[0], qn_buf_name(d->speculation->vectors[0]),
-                       d->schur ? (size_t)d->schur->first * size : 0, (size_t)d->n_cg * size,
-                       &d->speculation->gradient, err));
+    QN_TRY(qn_fit_device_own(d->device,
+                             qn_buf_view(d->speculation->vectors[0],
+                                         qn_buf_name(d->speculation->vectors[0]),
+                                         d->schur ? (size_t)d->schur->first * size : 0,
+                                         (size_t)d->n_cg * size, &d->speculation->gradient, err),
+                             &d->speculation->gradient, err));
     if (jacobian_of(d))
         QN_TRY(twin(d, jacobian_of(d), &d->speculation->jacobian, err));
     if (d->schur)
@@ -75,15 +63,14 @@ static qn_status copy(qn_fit_device_driver *d, qn_graph *g, qn_buf *from, qn_buf
                            to, err);
 }
 
-qn_status qn_fit_speculation_fill(struct qn_fit_device_driver *driver, qn_graph *graph, qn_err *err)
+qn_status qn_fit_speculation_fill(qn_fit_device_driver *d, qn_graph *graph, qn_err *err)
 {
-    qn_fit_device_driver *d = driver;
     qn_fit_speculation *speculation = d->speculation;
     qn_status st = QN_OK;
 
     if (!speculation)
         return QN_OK;
-    for (int k = 0; st == QN_OK && k < N_OF_POINT; k++)
+    for (int k = 0; st == QN_OK && k < QN_FIT_N_OF_POINT; k++)
         st = copy(d, graph, d->vectors[of_point[k]], speculation->vectors[k], err);
     if (st == QN_OK && speculation->jacobian)
         st = copy(d, graph, jacobian_of(d), speculation->jacobian, err);
@@ -92,37 +79,17 @@ qn_status qn_fit_speculation_fill(struct qn_fit_device_driver *driver, qn_graph 
     return st;
 }
 
-size_t qn_fit_speculation_bytes(const struct qn_fit_device_driver *driver)
+size_t qn_fit_speculation_bytes(const qn_fit_device_driver *d)
 {
-    const qn_fit_device_driver *d = driver;
     size_t bytes = 0;
 
-    for (int k = 0; k < N_OF_POINT; k++)
+    for (int k = 0; k < QN_FIT_N_OF_POINT; k++)
         bytes += qn_buf_bytes(d->vectors[of_point[k]]);
     if (jacobian_of(d))
         bytes += qn_buf_bytes(jacobian_of(d));
     for (int k = 0; d->schur && k < d->problem->n_sets; k++)
         bytes += qn_buf_bytes(d->schur->sets[k].packed);
     return bytes;
-}
-
-void qn_fit_speculation_free(struct qn_fit_device_driver *driver)
-{
-    qn_fit_speculation *speculation = driver->speculation;
-
-    if (!speculation)
-        return;
-    for (int k = 0; k < QN_FIT_N_GRAPHS; k++)
-        qn_graph_free(speculation->graphs[k]);
-    qn_buf_free(speculation->gradient);
-    for (int k = 0; k < N_OF_POINT; k++)
-        qn_buf_free(speculation->vectors[k]);
-    for (int k = 0; speculation->packed && k < driver->problem->n_sets; k++)
-        qn_buf_free(speculation->packed[k]);
-    qn_buf_free(speculation->jacobian);
-    free(speculation->packed);
-    free(speculation);
-    driver->speculation = NULL;
 }
 
 static void swap(qn_buf **a, qn_buf **b)
@@ -133,7 +100,8 @@ static void swap(qn_buf **a, qn_buf **b)
     *b = before;
 }
 
-int qn_fit_speculation_has(const struct qn_fit_device_driver *driver, int k)
+/* Whether graph `k` reads data of a point, and therefore exists twice. */
+static int speculation_has(const qn_fit_device_driver *driver, int k)
 {
     switch (k) {
     case QN_FIT_G_POINT:
@@ -150,13 +118,12 @@ int qn_fit_speculation_has(const struct qn_fit_device_driver *driver, int k)
     }
 }
 
-void qn_fit_speculation_swap(struct qn_fit_device_driver *driver)
+void qn_fit_speculation_swap(qn_fit_device_driver *d)
 {
-    qn_fit_device_driver *d = driver;
     qn_fit_speculation *speculation = d->speculation;
     const qn_fit_known here = d->here;
 
-    for (int k = 0; k < N_OF_POINT; k++)
+    for (int k = 0; k < QN_FIT_N_OF_POINT; k++)
         swap(&d->vectors[of_point[k]], &speculation->vectors[k]);
     swap(&d->cg[QN_FIT_GRADIENT], &speculation->gradient);
     if (speculation->jacobian)
@@ -166,7 +133,7 @@ void qn_fit_speculation_swap(struct qn_fit_device_driver *driver)
     for (int k = 0; k < QN_FIT_N_GRAPHS; k++) {
         qn_graph *const before = d->graphs[k];
 
-        if (!qn_fit_speculation_has(d, k))
+        if (!speculation_has(d, k))
             continue;
         d->graphs[k] = speculation->graphs[k];
         speculation->graphs[k] = before;
@@ -175,7 +142,7 @@ void qn_fit_speculation_swap(struct qn_fit_device_driver *driver)
     d->there = here;
 }
 
-void qn_fit_speculation_visit(struct qn_fit_device_driver *driver)
+void qn_fit_speculation_visit(qn_fit_device_driver *driver)
 {
     qn_fit_speculation_swap(driver);
     swap(&driver->vectors[QN_FIT_X], &driver->vectors[QN_FIT_TRIAL]);

@@ -34,13 +34,17 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options, qn_err *err)
+qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options,
+                             qn_run_folder **to, qn_err *err)
 {
+    const qn_run_folder_options folder = { .path = options->out, .plan = "fit" };
     qn_fit_mesh mesh;
     char path[MAX_PATH];
     qn_status st = QN_OK;
 
-    for (int k = 0; k < text->n_writes && options->out[0]; k++) {
+    if (text->n_writes && options->out[0])
+        QN_TRY(qn_run_folder_open(&folder, to, err));
+    for (int k = 0; k < text->n_writes && *to; k++) {
         QN_TRY(path_of(&text->writes[k], options->out, path, err));
         QN_TRY(check_file(path, err));
     }
@@ -57,7 +61,9 @@ out:
     return st;
 }
 
-static qn_status write_results(const qn_fit_text *text, const char *folder, qn_err *err)
+/* Files outside the folder, which --any-path allows, get their names one by one. */
+static qn_status write_results(const qn_fit_text *text, const char *folder, qn_run_folder *to,
+                               qn_err *err)
 {
     qn_status st = QN_OK;
     qn_str content = { 0 };
@@ -66,10 +72,15 @@ static qn_status write_results(const qn_fit_text *text, const char *folder, qn_e
     for (int k = 0; k < text->n_writes; k++) {
         qn_str_free(&content);
         content = (qn_str){ 0 };
+        const char *file = text->writes[k].file;
+
         QN_TRY(path_of(&text->writes[k], folder, path, err));
         QN_TRY(qn_fit_text_print_write(text, k, text->problem->x, &content, err));
-        QN_TRY(qn_file_write(path, qn_str_get(&content), content.len, err));
+        QN_TRY(qn_fit_name_is_safe(file)
+                   ? qn_run_folder_write(to, file, qn_str_get(&content), content.len, err)
+                   : qn_file_write(path, qn_str_get(&content), content.len, err));
     }
+    QN_TRY(qn_run_folder_finish(to, err));
 out:
     qn_str_free(&content);
     return st;
@@ -102,12 +113,12 @@ static qn_status draw(const char *path, const qn_fit_text *text, const qn_fit_re
 }
 
 qn_status qn_fit_write_files(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
-                             const qn_fit_options *options, qn_err *err)
+                             const qn_fit_options *options, qn_run_folder *to, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    if (options->out[0])
-        QN_TRY(write_results(text, options->out, err));
+    if (to)
+        QN_TRY(write_results(text, options->out, to, err));
     for (size_t k = 0; k < options->n_report; k++)
         QN_TRY(write_report(ctx, options->report[k], text, result, options, err));
     if (options->stats[0])

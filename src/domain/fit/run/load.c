@@ -5,7 +5,6 @@
 #include "util/options.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,56 +66,42 @@ const char *qn_fit_base_name(const qn_fit_options *options)
 
 /* Values of `set`. */
 
-enum { MAX_NAME = 64 };
-
 typedef struct {
+    qn_arena memory;
     qn_fit_override *list;
-    char (*names)[MAX_NAME];
     int n;
 } overrides;
-
-static void free_overrides(overrides *o)
-{
-    free(o->list);
-    free(o->names);
-}
 
 /* One NAME=VALUE of `length` bytes. */
 static qn_status add_override(const char *text, size_t length, overrides *o, qn_err *err)
 {
     const char *equals = memchr(text, '=', length);
-    char number[64], *end;
-    const size_t n_name = equals ? (size_t)(equals - text) : 0;
-    const size_t n_value = equals ? length - n_name - 1 : 0;
+    const size_t n = equals ? (size_t)(equals - text) : 0;
+    char *name = qn_arena_zeros(&o->memory, length + 1, 1), *end;
 
-    if (!equals || n_name == 0 || n_name >= MAX_NAME || n_value == 0 || n_value >= sizeof number)
-        return qn_fail(err, QN_ERR_USAGE, "set: '%.*s' is not NAME=VALUE", (int)length, text);
-    memcpy(number, equals + 1, n_value);
-    number[n_value] = '\0';
-    const double value = strtod(number, &end);
-
-    if (*end || !isfinite(value))
-        return qn_fail(err, QN_ERR_USAGE, "set: '%s' is not a number", number);
-    snprintf(o->names[o->n], MAX_NAME, "%.*s", (int)n_name, text);
-    o->list[o->n] = (qn_fit_override){ o->names[o->n], value };
+    if (!name)
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a value to set");
+    memcpy(name, text, length);
+    if (n == 0 || n + 1 == length)
+        return qn_fail(err, QN_ERR_USAGE, "set: '%s' is not NAME=VALUE", name);
+    name[n] = '\0';
+    o->list[o->n] = (qn_fit_override){ name, strtod(name + n + 1, &end) };
+    if (*end || !isfinite(o->list[o->n].value))
+        return qn_fail(err, QN_ERR_USAGE, "set: '%s' is not a number", name + n + 1);
     o->n++;
     return QN_OK;
 }
 
 static qn_status read_overrides(const qn_fit_options *options, overrides *out, qn_err *err)
 {
-    size_t room = 1;
+    size_t room = options->n_set;
     qn_status st = QN_OK;
 
-    for (size_t k = 0; k < options->n_set; k++, room++)
+    for (size_t k = 0; k < options->n_set; k++)
         for (const char *c = options->set[k]; *c; c++)
             room += *c == ',';
-    out->list = calloc(room, sizeof *out->list);
-    out->names = calloc(room, sizeof *out->names);
-    if (!out->list || !out->names) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu values to set", room);
-        goto out;
-    }
+    if (!(out->list = qn_arena_zeros(&out->memory, room, sizeof *out->list)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu values to set", room);
     for (size_t k = 0; k < options->n_set; k++)
         for (const char *text = options->set[k]; *text;) {
             const size_t n = strcspn(text, ",");
@@ -184,7 +169,7 @@ qn_status qn_fit_load(const char *program, size_t bytes, const qn_fit_options *o
                                                     .allow_any_name = options->any_path },
                             out, faults, err));
 out:
-    free_overrides(&set);
+    qn_arena_clear(&set.memory);
     return st;
 }
 
@@ -198,7 +183,7 @@ qn_status qn_fit_load_file(const qn_fit_options *options, qn_fit_text **out, qn_
 
     qn_fit_folder_of(o.name, beside, sizeof beside);
     o.folder = beside;
-    QN_TRY(qn_file_read(o.name, &program, &bytes, err));
+    QN_TRY(qn_file_read_most(o.name, QN_MOST_PROGRAM, &program, &bytes, err));
     QN_TRY(qn_fit_load(program, bytes, &o, out, faults, err));
 out:
     free(program);

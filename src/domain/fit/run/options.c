@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
-typedef enum { REAL, COUNT, CHOICE } kind_of;
+typedef enum { IS_NUMBER, IS_COUNT, IS_WORD } kind_of;
 
-/* Words of a choice stand for 0, 1, 2, ... */
+/* The words of a choice mean 0, 1, 2, ... */
 typedef struct {
     const char *name;
     kind_of kind;
@@ -18,40 +18,12 @@ typedef struct {
 #define AT(member) offsetof(qn_fit_solve_options, member)
 
 static const entry entries[] = {
-    { "max_iterations", COUNT, AT(max_iterations), { NULL } },
-    { "function_tolerance", REAL, AT(function_tolerance), { NULL } },
-    { "gradient_tolerance", REAL, AT(gradient_tolerance), { NULL } },
-    { "parameter_tolerance", REAL, AT(parameter_tolerance), { NULL } },
-    { "initial_radius", REAL, AT(initial_radius), { NULL } },
-    { "max_radius", REAL, AT(max_radius), { NULL } },
-    { "min_radius", REAL, AT(min_radius), { NULL } },
-    { "min_lm_diagonal", REAL, AT(min_lm_diagonal), { NULL } },
-    { "max_lm_diagonal", REAL, AT(max_lm_diagonal), { NULL } },
-    { "damping_scale", CHOICE, AT(damping_scale), { "auto", "diagonal", "identity" } },
-    { "damping", CHOICE, AT(damping), { "trust", "lambda", "gauss" } },
-    { "min_relative_decrease", REAL, AT(min_relative_decrease), { NULL } },
-    { "max_consecutive_invalid", COUNT, AT(max_consecutive_invalid), { NULL } },
-    { "jacobi_scaling", COUNT, AT(jacobi_scaling), { "false", "true" } },
-    { "jacobian", CHOICE, AT(jacobian), { "auto", "stored", "free" } },
-    { "storage", CHOICE, AT(storage), { "f64", "f32" } },
-    { "accumulate", CHOICE, AT(accumulate), { "auto", "gather", "owner", "atomic" } },
-    { "fallback_threshold", COUNT, AT(fallback_threshold), { NULL } },
-    { "strict_fp", COUNT, AT(strict_fp), { "false", "true" } },
-    { "speculate", COUNT, AT(speculate), { "false", "true" } },
-    { "batch_size", COUNT, AT(batch_size), { NULL } },
-    { "renumber", COUNT, AT(renumber), { "false", "true" } },
-    { "nonmonotonic", COUNT, AT(nonmonotonic), { "false", "true" } },
-    { "max_seconds", REAL, AT(max_seconds), { NULL } },
-    { "trust_region_radius", REAL, AT(trust_region_radius), { NULL } },
-    { "max_linear_iterations", COUNT, AT(linear.max_iterations), { NULL } },
-    { "eta", REAL, AT(linear.eta), { NULL } },
-    { "history", COUNT, AT(history), { NULL } },
-    { "lr", REAL, AT(learning_rate), { NULL } },
-    { "b1", REAL, AT(beta1), { NULL } },
-    { "b2", REAL, AT(beta2), { NULL } },
-    { "eps", REAL, AT(epsilon), { NULL } },
-    { "weight_decay", REAL, AT(weight_decay), { NULL } },
-    { "clip_norm", REAL, AT(clip_norm), { NULL } },
+#define NUMBER(member, name, fallback, low, high) { name, IS_NUMBER, AT(member), { NULL } },
+#define COUNT(member, name, fallback, low, high)  { name, IS_COUNT, AT(member), { NULL } },
+#define SWITCH(member, name, fallback, low)       { name, IS_COUNT, AT(member), { "false", "true" } },
+#define WORDS(type, member, name, ...)            { name, IS_WORD, AT(member), { __VA_ARGS__ } },
+#define LINEAR(kind, member, name)                { name, IS_##kind, AT(linear.member), { NULL } },
+#include "domain/fit/solve/options.def"
 };
 
 static qn_status set_word(const entry *e, const qn_fit_option *o, int *out, qn_err *err)
@@ -76,10 +48,10 @@ static qn_status set_entry(const entry *e, const qn_fit_option *o, qn_fit_solve_
 
     if (o->word[0])
         return set_word(e, o, at, err);
-    if (e->kind == CHOICE)
+    if (e->kind == IS_WORD)
         return qn_fail(err, QN_ERR_INPUT, "solve: %s = %g; it is a word such as %s", o->name,
                        o->number, e->words[0]);
-    if (e->kind == REAL) {
+    if (e->kind == IS_NUMBER) {
         *(double *)at = o->number;
         return QN_OK;
     }

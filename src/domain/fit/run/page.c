@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN_SCALARS = 60, PICTURE_SIDE = 480 };
 
@@ -18,14 +17,8 @@ enum { SHOWN_SCALARS = 60, PICTURE_SIDE = 480 };
 typedef struct {
     qn_point *cost, *gradient, *rejected;
     size_t n, n_rejected;
+    qn_arena memory;
 } course;
-
-static void free_course(course *c)
-{
-    free(c->cost);
-    free(c->gradient);
-    free(c->rejected);
-}
 
 /* The iterations of all solves, numbered consecutively. */
 static int make_course(const qn_fit_result *r, course *c)
@@ -34,10 +27,10 @@ static int make_course(const qn_fit_result *r, course *c)
 
     for (int s = 0; s < r->n_solves; s++)
         n += (size_t)r->solves[s].report.n_history;
-    c->cost = calloc(n, sizeof *c->cost);
-    c->gradient = calloc(n, sizeof *c->gradient);
-    c->rejected = calloc(n, sizeof *c->rejected);
-    if (!c->cost || !c->gradient || !c->rejected)
+    c->cost = qn_arena_zeros(&c->memory, n, sizeof *c->cost);
+    c->gradient = qn_arena_zeros(&c->memory, n, sizeof *c->gradient);
+    c->rejected = qn_arena_zeros(&c->memory, n, sizeof *c->rejected);
+    if (c->memory.failed)
         return 0;
     for (int s = 0; s < r->n_solves; s++)
         for (int k = 0; k < r->solves[s].report.n_history; k++) {
@@ -87,7 +80,7 @@ static void add_course(qn_page *page, const qn_fit_result *r)
     for (size_t k = 0; k < 2; k++)
         qn_page_lines(page, &charts[k], 1);
 out:
-    free_course(&c);
+    qn_arena_clear(&c.memory);
 }
 
 /* Tables. */
@@ -95,31 +88,14 @@ out:
 static void add_parameters(qn_page *page, const qn_fit_problem *p, const qn_fit_result *r)
 {
     qn_table table = qn_table_begin("Parameter", "Value", "Std. deviation", "Start");
-    const uint32_t all = p->n_scalars - (uint32_t)p->n_sums;
-    uint32_t shown[SHOWN_SCALARS];
-    const uint32_t n = qn_fit_shown_scalars(p, SHOWN_SCALARS, shown);
+    const uint32_t left = qn_fit_list_parameters(p, r, SHOWN_SCALARS, "%.6g", &table);
     char note[300];
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t k = shown[i];
-        char name[128];
-
-        qn_fit_scalar_name(p, k, name, sizeof name);
-        qn_table_add(&table, name);
-        qn_table_addf(&table, "%.12g", p->x[k]);
-        if (p->is_fixed[k])
-            qn_table_add(&table, "fixed");
-        else if (r->no_covariance[0])
-            qn_table_add(&table, "-");
-        else
-            qn_table_addf(&table, "%.6g", r->covariance.deviation[k]);
-        qn_table_addf(&table, "%.6g", r->start[k]);
-    }
     qn_page_section(page, "Parameters");
     qn_page_table(page, NULL, &table);
     qn_table_free(&table);
-    if (n < all) {
-        snprintf(note, sizeof note, "And %u more.", all - n);
+    if (left) {
+        snprintf(note, sizeof note, "And %u more.", left);
         qn_page_note(page, note);
     }
     if (r->no_covariance[0]) {
@@ -148,7 +124,7 @@ static void add_groups(qn_page *page, const qn_fit_problem *p, const qn_fit_repo
 static qn_status add_mesh(qn_page *page, const qn_fit_text *text, const qn_fit_result *r,
                           qn_err *err)
 {
-    qn_temp_dir dir = { "" };
+    qn_temp_dir dir = { .path = "" };
     qn_fit_mesh mesh;
     const int set = qn_fit_mesh_set(text, &mesh);
     char path[1100], *png = NULL;
@@ -207,17 +183,13 @@ qn_status qn_fit_write_page(qn_ctx *ctx, const char *path, const qn_fit_text *te
                             const qn_fit_result *result, const qn_fit_options *options, qn_err *err)
 {
     const qn_fit_solved *last = &result->solves[result->n_solves - 1];
-    const char *device_name = last->device;
     char title[200];
     qn_page page = { 0 };
     qn_status st = QN_OK;
 
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (!strcmp(qn_device_id(ctx, d), last->device))
-            device_name = qn_device_get(ctx, d)->name;
     snprintf(title, sizeof title, "quern fit: %.150s", qn_fit_base_name(options));
     qn_page_begin(&page, title, NULL);
-    add_head(&page, result, options, text->problem, device_name);
+    add_head(&page, result, options, text->problem, qn_fit_device_name(ctx, last));
     add_course(&page, result);
     QN_TRY(add_mesh(&page, text, result, err));
     add_parameters(&page, text->problem, result);

@@ -4,53 +4,18 @@
 #include "util/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One solve. */
 
-typedef struct member {
-    const char *name;
-    double value;
-} member;
-
-static int set(json_t *object, const char *name, json_t *value)
-{
-    return json_object_set_new(object, name, value) == 0;
-}
-
-/* Leaves out times that nothing measured. */
-static int set_times(json_t *object, const qn_fit_report *r)
-{
-    return isnan(r->evaluate_seconds) ||
-           (set(object, "evaluate_seconds", qn_json_number(r->evaluate_seconds)) &&
-            set(object, "linear_seconds", qn_json_number(r->linear_seconds)));
-}
-
-static int set_numbers(json_t *object, const member *members, size_t n)
-{
-    int is_whole = 1;
-
-    for (size_t k = 0; k < n; k++)
-        is_whole &= set(object, members[k].name, qn_json_number(members[k].value));
-    return is_whole;
-}
-
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
 static json_t *record_json(const qn_fit_iteration *r)
 {
-    const member members[] = {
-        { "cost", r->cost },           { "change", r->change }, { "gradient_max", r->gradient_max },
-        { "step_norm", r->step_norm }, { "rho", r->rho },       { "radius", r->radius },
-        { "seconds", r->seconds },
-    };
-    json_t *object = json_object();
-
-    set_numbers(object, members, COUNT(members));
-    set(object, "linear_iterations", json_integer(r->linear_iterations));
-    set(object, "accepted", json_boolean(r->is_accepted));
-    return object;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:b}", "cost",
+                     qn_json_number(r->cost), "change", qn_json_number(r->change), "gradient_max",
+                     qn_json_number(r->gradient_max), "step_norm", qn_json_number(r->step_norm),
+                     "rho", qn_json_number(r->rho), "radius", qn_json_number(r->radius), "seconds",
+                     qn_json_number(r->seconds), "linear_iterations", r->linear_iterations,
+                     "accepted", r->is_accepted);
 }
 
 static json_t *history_json(const qn_fit_report *r)
@@ -58,7 +23,7 @@ static json_t *history_json(const qn_fit_report *r)
     json_t *list = json_array();
 
     for (int k = 0; k < r->n_history; k++)
-        json_array_append_new(list, record_json(&r->history[k]));
+        qn_json_push(&list, record_json(&r->history[k]));
     return list;
 }
 
@@ -66,64 +31,50 @@ static json_t *groups_json(const qn_fit_problem *p, const qn_fit_report *r)
 {
     json_t *list = json_array();
 
-    for (int k = 0; k < r->n_groups; k++) {
-        json_t *group = json_object();
-
-        set(group, "name", qn_json_text(p->groups[k].name));
-        set(group, "instances", json_integer(p->groups[k].n));
-        set(group, "cost", qn_json_number(r->group_costs[k]));
-        json_array_append_new(list, group);
-    }
+    for (int k = 0; k < r->n_groups; k++)
+        qn_json_push(&list, json_pack("{s:o, s:I, s:o}", "name", qn_json_text(p->groups[k].name),
+                                      "instances", (json_int_t)p->groups[k].n, "cost",
+                                      qn_json_number(r->group_costs[k])));
     return list;
 }
 
-qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *report,
-                             json_t **out, qn_err *err)
+qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *r, json_t **out,
+                             qn_err *err)
 {
-    const qn_fit_report *r = report;
-    const member costs[] = {
-        { "initial_cost", r->initial_cost },
-        { "final_cost", r->final_cost },
-        { "gradient_max", r->gradient_max },
-        { "seconds", r->total_seconds },
-    };
-    const struct {
-        const char *name;
-        qn_i64 value;
-    } counts[] = {
-        { "accepted", r->n_accepted },     { "rejected", r->n_rejected },
-        { "costs", r->n_costs },           { "jacobians", r->n_jacobians },
-        { "gradients", r->n_gradients },   { "products", r->n_products },
-        { "speculated", r->n_speculated }, { "dropped", r->n_dropped },
-        { "waits", r->n_waits },           { "rows", r->n_rows },
-        { "free_parameters", r->n_free },
-    };
-    json_t *root = json_object();
-    int is_whole = set(root, "status", json_string(qn_fit_end_name(r->end)));
+    json_t *root =
+        json_pack("{s:s, s:o, s:o, s:o, s:o}", "status", qn_fit_end_name(r->end), "text",
+                  qn_json_text(r->text), "solver", qn_json_text(r->solver), "linear_solver",
+                  qn_json_text(r->linear), "note", qn_json_text(r->note));
 
-    is_whole &= set(root, "text", qn_json_text(r->text));
-    is_whole &= set(root, "solver", qn_json_text(r->solver));
-    is_whole &= set(root, "linear_solver", qn_json_text(r->linear));
-    is_whole &= set(root, "note", qn_json_text(r->note));
-    is_whole &= set_numbers(root, costs, COUNT(costs)) && set_times(root, r);
-    for (size_t k = 0; k < COUNT(counts); k++)
-        is_whole &= set(root, counts[k].name, json_integer(counts[k].value));
+    qn_json_merge(&root,
+                  json_pack("{s:o, s:o, s:o, s:o}", "initial_cost", qn_json_number(r->initial_cost),
+                            "final_cost", qn_json_number(r->final_cost), "gradient_max",
+                            qn_json_number(r->gradient_max), "seconds",
+                            qn_json_number(r->total_seconds)));
+    if (!isnan(r->evaluate_seconds))
+        qn_json_merge(&root, json_pack("{s:o, s:o}", "evaluate_seconds",
+                                       qn_json_number(r->evaluate_seconds), "linear_seconds",
+                                       qn_json_number(r->linear_seconds)));
+    qn_json_merge(&root,
+                  json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}", "accepted",
+                            r->n_accepted, "rejected", r->n_rejected, "costs",
+                            (json_int_t)r->n_costs, "jacobians", (json_int_t)r->n_jacobians,
+                            "gradients", (json_int_t)r->n_gradients, "products",
+                            (json_int_t)r->n_products, "speculated", (json_int_t)r->n_speculated,
+                            "dropped", (json_int_t)r->n_dropped, "waits", (json_int_t)r->n_waits,
+                            "rows", (json_int_t)r->n_rows, "free_parameters", r->n_free));
     if (r->rank >= 0)
-        is_whole &= set(root, "rank", json_integer(r->rank));
-    is_whole &= set(root, "underdetermined", json_boolean(r->is_underdetermined));
-    is_whole &= set(root, "renumbered", json_boolean(r->is_renumbered));
-    is_whole &= set(root, "accumulation", qn_json_text(r->accumulation));
-    is_whole &= set(root, "jacobian", qn_json_text(r->jacobian));
-    is_whole &= set(root, "storage", qn_json_text(r->storage));
-    is_whole &= set(root, "jacobian_bytes", json_integer((json_int_t)r->jacobian_bytes));
-    is_whole &= set(root, "reproducible", json_boolean(strcmp(r->accumulation, "atomic") != 0));
-    is_whole &= set(root, "strict_fp", json_boolean(!r->may_contract));
-    is_whole &= set(root, "groups", groups_json(problem, r));
-    is_whole &= set(root, "history", history_json(r));
-    if (!is_whole) {
-        json_decref(root);
+        qn_json_merge(&root, json_pack("{s:i}", "rank", r->rank));
+    qn_json_merge(&root,
+                  json_pack("{s:b, s:b, s:o, s:o, s:o, s:I, s:b, s:b, s:o, s:o}", "underdetermined",
+                            r->is_underdetermined, "renumbered", r->is_renumbered, "accumulation",
+                            qn_json_text(r->accumulation), "jacobian", qn_json_text(r->jacobian),
+                            "storage", qn_json_text(r->storage), "jacobian_bytes",
+                            (json_int_t)r->jacobian_bytes, "reproducible",
+                            strcmp(r->accumulation, "atomic") != 0, "strict_fp", !r->may_contract,
+                            "groups", groups_json(problem, r), "history", history_json(r)));
+    if (!root)
         return qn_fail(err, QN_ERR_NOMEM, "a report of %d iterations as JSON", r->n_history);
-    }
     *out = root;
     return QN_OK;
 }
@@ -143,27 +94,25 @@ static json_t *blocks_json(const qn_fit_set *set, const double *x)
         for (uint32_t c = 0; c < set->dim; c++) {
             json_t *number = qn_json_number(x[set->first + (size_t)b * set->dim + c]);
 
-            json_array_append_new(block ? block : list, number);
+            qn_json_push(set->dim == 1 ? &list : &block, number);
         }
-        if (block)
-            json_array_append_new(list, block);
+        if (set->dim != 1)
+            qn_json_push(&list, block);
     }
     return list;
 }
 
 static json_t *set_json(const qn_fit_problem *p, const qn_fit_set *set, const qn_fit_result *r)
 {
-    json_t *object = json_object();
+    json_t *object = json_pack("{s:o, s:i, s:i}", "name", qn_json_text(set->name), "count",
+                               (int)set->count, "dim", (int)set->dim);
 
-    json_object_set_new(object, "name", qn_json_text(set->name));
-    json_object_set_new(object, "count", json_integer(set->count));
-    json_object_set_new(object, "dim", json_integer(set->dim));
     if ((uint64_t)set->count * set->dim > MAX_LISTED)
         return object;
-    json_object_set_new(object, "values", blocks_json(set, p->x));
-    json_object_set_new(object, "start", blocks_json(set, r->start));
+    qn_json_merge(&object, json_pack("{s:o, s:o}", "values", blocks_json(set, p->x), "start",
+                                     blocks_json(set, r->start)));
     if (!r->no_covariance[0])
-        json_object_set_new(object, "deviations", blocks_json(set, r->covariance.deviation));
+        qn_json_put(&object, "deviations", blocks_json(set, r->covariance.deviation));
     return object;
 }
 
@@ -175,50 +124,47 @@ static json_t *matrix_json(const qn_fit_covariance *c)
         json_t *row = json_array();
 
         for (int j = 0; j < c->n; j++)
-            json_array_append_new(row,
-                                  qn_json_number(c->matrix[(size_t)i * (size_t)c->n + (size_t)j]));
-        json_array_append_new(rows, row);
+            qn_json_push(&row, qn_json_number(c->matrix[(size_t)i * (size_t)c->n + (size_t)j]));
+        qn_json_push(&rows, row);
     }
     return rows;
 }
 
 static qn_status fill(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *r,
-                      const qn_fit_options *options, json_t *root, qn_err *err)
+                      const qn_fit_options *options, json_t **root, qn_err *err)
 {
     const qn_fit_problem *p = text->problem;
     const qn_fit_solved *last = &r->solves[r->n_solves - 1];
     json_t *sets = json_array(), *earlier = json_array();
     qn_status st = QN_OK;
 
-    json_object_set_new(root, "program", qn_json_text(qn_fit_base_name(options)));
-    json_object_set_new(root, "command", qn_json_text(options->command));
-    json_object_set_new(root, "version", json_string(qn_version()));
-    json_object_set_new(root, "device", json_string(last->device));
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (!strcmp(qn_device_id(ctx, d), last->device))
-            json_object_set_new(root, "device_name", qn_json_text(qn_device_get(ctx, d)->name));
-    json_object_set_new(root, "precision", json_string(r->precision == QN_FIT_F64 ? "f64" : "f32"));
-    json_object_set_new(root, "run_seconds", qn_json_number(r->seconds));
+    qn_json_merge(root, json_pack("{s:o, s:o, s:s, s:s, s:o, s:s, s:o}", "program",
+                                  qn_json_text(qn_fit_base_name(options)), "command",
+                                  qn_json_text(options->command), "version", qn_version(), "device",
+                                  last->device, "device_name",
+                                  qn_json_text(qn_fit_device_name(ctx, last)), "precision",
+                                  r->precision == QN_FIT_F64 ? "f64" : "f32", "run_seconds",
+                                  qn_json_number(r->seconds)));
     for (int k = 0; k < p->n_sets; k++)
         if (!p->sets[k].is_hidden)
-            json_array_append_new(sets, set_json(p, &p->sets[k], r));
-    json_object_set_new(root, "parameters", sets);
+            qn_json_push(&sets, set_json(p, &p->sets[k], r));
+    qn_json_put(root, "parameters", sets);
     if (r->no_covariance[0]) {
-        json_object_set_new(root, "no_deviations", qn_json_text(r->no_covariance));
+        qn_json_put(root, "no_deviations", qn_json_text(r->no_covariance));
     } else {
-        json_object_set_new(root, "residual_deviation", qn_json_number(r->covariance.sigma));
+        qn_json_put(root, "residual_deviation", qn_json_number(r->covariance.sigma));
         if (r->covariance.n <= MAX_MATRIX)
-            json_object_set_new(root, "covariance", matrix_json(&r->covariance));
+            qn_json_put(root, "covariance", matrix_json(&r->covariance));
     }
     for (int k = 0; k + 1 < r->n_solves; k++) {
         json_t *one = NULL;
 
         QN_TRY(qn_fit_report_json(p, &r->solves[k].report, &one, err));
-        json_object_set_new(one, "device", json_string(r->solves[k].device));
-        json_array_append_new(earlier, one);
+        qn_json_put(&one, "device", json_string(r->solves[k].device));
+        qn_json_push(&earlier, one);
     }
     if (r->n_solves > 1)
-        json_object_set(root, "earlier", earlier);
+        qn_json_put(root, "earlier", json_incref(earlier));
 out:
     json_decref(earlier);
     return st;
@@ -231,7 +177,7 @@ qn_status qn_fit_report_text(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_
     json_t *root = NULL;
 
     QN_TRY(qn_fit_report_json(text->problem, qn_fit_last_report(result), &root, err));
-    QN_TRY(fill(ctx, text, result, options, root, err));
+    QN_TRY(fill(ctx, text, result, options, &root, err));
     /* 17 digits reproduce a double. */
     if (!(*out = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17))))
         st = qn_fail(err, QN_ERR_NOMEM, "no memory for the report of %s", options->name);

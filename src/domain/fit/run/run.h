@@ -1,7 +1,7 @@
 /* run.h - runs a program: from its file to its results.
  *
  *     st = qn_fit_load_file(&options, &text, &faults, &err);
- *     st = qn_fit_run(ctx, text, &options, NULL, &result, &err);
+ *     st = qn_fit_run(ctx, text, &options, &result, &err);
  *     st = qn_fit_write_files(ctx, text, &result, &options, &err);
  *
  * Solve blocks run one after the other, each from the result of the one before. The report, not the
@@ -14,8 +14,9 @@
 #include "domain/fit/problem/problem.h"
 #include "domain/fit/solve/solver.h"
 #include "domain/fit/text/text.h"
-#include "util/progress.h"
+#include "util/run_folder.h"
 #include "util/str.h"
+#include "util/table.h"
 
 #include <jansson.h>
 
@@ -40,13 +41,7 @@ qn_status qn_fit_load_file(const qn_fit_options *options, qn_fit_text **out, qn_
 qn_status qn_fit_solve_options_of(const qn_fit_solve *solve, qn_fit_solve_options *out,
                                   qn_err *err);
 
-/* Solving (route.c, run.c). */
-
-/* How a run is watched. */
-typedef struct qn_fit_watch {
-    qn_progress_options progress;
-    int (*is_stopped)(void); /* called after each iteration; 1 ends the solve */
-} qn_fit_watch;
+/* Solving (run.c). */
 
 typedef struct qn_fit_solved {
     qn_fit_report report;
@@ -73,10 +68,12 @@ qn_status qn_fit_solve_routed(qn_ctx *ctx, qn_fit_problem *problem, const char *
                               qn_fit_precision precision, const qn_fit_solve_options *options,
                               qn_fit_solved *out, qn_err *err);
 
-/* `watch` may be NULL. */
 qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_options *options,
-                     const qn_fit_watch *watch, qn_fit_result *out, qn_err *err);
+                     qn_fit_result *out, qn_err *err);
 void qn_fit_result_free(qn_fit_result *result);
+
+/* The name of its device, "AMD EPYC 9654", or its id where that is unknown. */
+const char *qn_fit_device_name(qn_ctx *ctx, const qn_fit_solved *solved);
 
 static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *result)
 {
@@ -85,10 +82,12 @@ static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *resul
 
 /* Files (files.c, report.c, stats.c, page.c). */
 
-/* Fails unless every file that the options and the program ask for can be written. */
-qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options, qn_err *err);
+/* Fails unless every file that the options and the program ask for can be written. *to is the
+ * folder of the program's files, which the caller closes; NULL: there are none. */
+qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *options,
+                             qn_run_folder **to, qn_err *err);
 qn_status qn_fit_write_files(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
-                             const qn_fit_options *options, qn_err *err);
+                             const qn_fit_options *options, qn_run_folder *to, qn_err *err);
 
 /* The report of one solve, which the caller drops. `problem` names the groups; numbers that are
  * not finite are null. */
@@ -111,15 +110,17 @@ int qn_fit_mesh_set(const qn_fit_text *text, qn_fit_mesh *mesh);
 
 /* Text output (summary.c). */
 
-void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, const char *program,
-                          qn_str *out);
+/* How the run ended, its parameters, the files that were written. */
+void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result,
+                          const qn_fit_options *options, qn_str *out);
 
-/* "The name of scalar `k` of the problem's x: "b1", "x[12].y", "cam[3][7]". */
+/* The name of scalar `k` of the problem's x: "b1", "x[12].y", "cam[3][7]". */
 void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, size_t size);
 
-/* The first scalars of x that are parameters of the program, at most `most`; returns their
- * number. */
-uint32_t qn_fit_shown_scalars(const qn_fit_problem *problem, uint32_t most, uint32_t *out);
+/* Adds a row for each of the first scalars of x that are parameters of the program, at most `most`:
+ * name, value, deviation in `format`, start. Returns the number of the others. */
+uint32_t qn_fit_list_parameters(const qn_fit_problem *problem, const qn_fit_result *result,
+                                uint32_t most, const char *format, qn_table *table);
 
 /* Kernels as text (emit.c). */
 
@@ -140,10 +141,5 @@ typedef enum {
  * dialect (for WGSL: a whole module). */
 qn_status qn_fit_emit(const qn_fit_group *group, qn_fit_kernel kernel, qn_fit_target target,
                       qn_fit_precision precision, qn_str *out, qn_err *err);
-
-/* Commented programs that run as they are (starts.c). */
-
-/* The text of "nist", "mesh", "bal" or "sketch"; NULL for any other name. */
-const char *qn_fit_start(const char *name);
 
 #endif

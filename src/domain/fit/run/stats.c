@@ -16,41 +16,23 @@ static qn_status group_json(const qn_fit_group *g, const qn_fit_report *r, int k
     qn_status st = QN_OK;
     qn_fit_tape *tape = NULL;
     char hex[2 * QN_FIT_SIGNATURE_BYTES + 1];
-    json_t *o = json_object();
     const unsigned wants = g->is_energy ? QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_GRAD)
                                         : QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC);
 
     QN_TRY(qn_fit_tape_new(g->graph, wants, g->loss, QN_FIT_SWEEP_AUTO, &tape, err));
     const qn_fit_section *values = &tape->sections[g->is_energy ? QN_FIT_GRAD : QN_FIT_JAC];
-    const struct {
-        const char *name;
-        qn_i64 value;
-    } counts[] = {
-        { "instances", g->n },
-        { "dispatches", r->batch_size ? (g->n + r->batch_size - 1) / r->batch_size : g->n > 0 },
-        { "rows", g->n_rows },
-        { "slots", g->n_slots },
-        { "columns", g->n_columns },
-        { "variables", tape->n_variables },
-        { "operations", tape->n_ops },
-        { "weighted_operations", (qn_i64)tape->weight },
-        { "peak_live", tape->peak_live },
-        { "entries", values->n_entries },
-        { "entries_stored", values->count },
-        { "bytes", 4 * g->n_slots + 8 * (g->n_columns + g->n_rows + values->count) },
-    };
-
-    json_object_set_new(o, "name", qn_json_text(g->name));
-    json_object_set_new(
-        o, "signature",
-        json_string(qn_hex(qn_fit_graph_signature(g->graph), QN_FIT_SIGNATURE_BYTES, hex)));
-    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        json_object_set_new(o, counts[c].name, json_integer(counts[c].value));
-    json_object_set_new(o, "cost", qn_json_number(r->group_costs[k]));
-    *out = o;
-    o = NULL;
+    *out = json_pack(
+        "{s:o, s:s, s:I, s:I, s:i, s:i, s:i, s:i, s:i, s:I, s:i, s:i, s:i, s:I, s:o}", "name",
+        qn_json_text(g->name), "signature",
+        qn_hex(qn_fit_graph_signature(g->graph), QN_FIT_SIGNATURE_BYTES, hex), "instances",
+        (json_int_t)g->n, "dispatches",
+        (json_int_t)(r->batch_size ? (g->n + r->batch_size - 1) / r->batch_size : g->n > 0), "rows",
+        g->n_rows, "slots", g->n_slots, "columns", g->n_columns, "variables", tape->n_variables,
+        "operations", tape->n_ops, "weighted_operations", (json_int_t)tape->weight, "peak_live",
+        tape->peak_live, "entries", values->n_entries, "entries_stored", values->count, "bytes",
+        (json_int_t)(4 * g->n_slots + 8 * (g->n_columns + g->n_rows + values->count)), "cost",
+        qn_json_number(r->group_costs[k]));
 out:
-    json_decref(o);
     qn_fit_tape_free(tape);
     return st;
 }
@@ -60,14 +42,11 @@ static json_t *fallbacks_json(const qn_ctx *ctx)
     json_t *list = json_array();
 
     for (int k = 0; k < qn_ctx_fallback_count(ctx); k++) {
-        json_t *o = json_object();
         qn_fallback f;
 
         qn_ctx_fallback_get(ctx, k, &f);
-        json_object_set_new(o, "stage", qn_json_text(f.stage));
-        json_object_set_new(o, "reason", qn_json_text(f.text));
-        json_object_set_new(o, "count", json_integer((json_int_t)f.count));
-        json_array_append_new(list, o);
+        qn_json_push(&list, json_pack("{s:o, s:o, s:I}", "stage", qn_json_text(f.stage), "reason",
+                                      qn_json_text(f.text), "count", (json_int_t)f.count));
     }
     return list;
 }
@@ -85,12 +64,9 @@ static json_t *stages_json(const qn_ctx *ctx)
     for (const qn_metric *m = NULL; (m = next_of(ctx, "gpu_stage_time_ms", m));) {
         const char *stage = qn_metric_label(m, "stage");
         const qn_summary s = qn_metric_summary(m);
-        json_t *o = json_object();
 
-        json_object_set_new(o, "stage", qn_json_text(stage ? stage : ""));
-        json_object_set_new(o, "runs", json_integer((json_int_t)s.count));
-        json_object_set_new(o, "ms", qn_json_number(s.sum));
-        json_array_append_new(list, o);
+        qn_json_push(&list, json_pack("{s:o, s:I, s:o}", "stage", qn_json_text(stage ? stage : ""),
+                                      "runs", (json_int_t)s.count, "ms", qn_json_number(s.sum)));
     }
     return list;
 }
@@ -103,14 +79,11 @@ static json_t *kernels_json(const qn_ctx *ctx)
     for (const qn_metric *m = NULL; (m = next_of(ctx, "kernel_registers", m));) {
         const char *const labels[] = { "kernel", qn_metric_label(m, "kernel"), "device",
                                        qn_metric_label(m, "device"), NULL };
-        json_t *o = json_object();
+        const double spilled = qn_metric_value(qn_ctx_metrics(ctx), "kernel_local_bytes", labels);
 
-        json_object_set_new(o, "kernel", qn_json_text(labels[1]));
-        json_object_set_new(o, "registers", qn_json_number(qn_series_value(m)));
-        json_object_set_new(
-            o, "local_bytes",
-            qn_json_number(qn_metric_value(qn_ctx_metrics(ctx), "kernel_local_bytes", labels)));
-        json_array_append_new(list, o);
+        qn_json_push(&list, json_pack("{s:o, s:o, s:o}", "kernel", qn_json_text(labels[1]),
+                                      "registers", qn_json_number(qn_series_value(m)),
+                                      "local_bytes", qn_json_number(spilled)));
     }
     return list;
 }
@@ -118,23 +91,19 @@ static json_t *kernels_json(const qn_ctx *ctx)
 /* Values alive at once in each kernel of a group, and repeated operations. */
 static json_t *live_json(const qn_ctx *ctx)
 {
-    static const struct {
-        const char *name, *metric;
-    } counts[] = { { "peak_live", "kernel_live" },
-                   { "peak_live_kept", "kernel_live_kept" },
-                   { "operations_repeated", "kernel_repeats" } };
+    const qn_metrics *const all = qn_ctx_metrics(ctx);
     json_t *list = json_array();
 
     for (const qn_metric *m = NULL; (m = next_of(ctx, "kernel_live", m));) {
         const char *const labels[] = { "kernel", qn_metric_label(m, "kernel"), NULL };
-        json_t *o = json_object();
 
-        json_object_set_new(o, "kernel", qn_json_text(labels[1]));
-        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-            json_object_set_new(o, counts[k].name,
-                                json_integer((json_int_t)qn_metric_value(
-                                    qn_ctx_metrics(ctx), counts[k].metric, labels)));
-        json_array_append_new(list, o);
+        qn_json_push(&list,
+                     json_pack("{s:o, s:I, s:I, s:I}", "kernel", qn_json_text(labels[1]),
+                               "peak_live", (json_int_t)qn_metric_value(all, "kernel_live", labels),
+                               "peak_live_kept",
+                               (json_int_t)qn_metric_value(all, "kernel_live_kept", labels),
+                               "operations_repeated",
+                               (json_int_t)qn_metric_value(all, "kernel_repeats", labels)));
     }
     return list;
 }
@@ -151,44 +120,36 @@ qn_status qn_fit_write_stats(qn_ctx *ctx, const char *path, const qn_fit_text *t
                      { "cache_disk_hits", "kernel_cache_disk_hits" },
                      { "cache_rejected", "kernel_cache_bad" },
                      { "graph_replays", "graph_replays" } };
-    json_t *root = json_object(), *groups = json_array();
+    const qn_fit_report *const r = &last->report;
+    const qn_metrics *const all = qn_ctx_metrics(ctx);
+    json_t *groups = json_array();
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:I, s:b, s:I, s:i, s:I, s:I, s:I, s:I, s:I}", "device",
+        last->device, "precision", result->precision == QN_FIT_F64 ? "f64" : "f32", "accumulation",
+        r->accumulation, "jacobian", r->jacobian, "storage", r->storage, "jacobian_bytes",
+        (json_int_t)r->jacobian_bytes, "reproducible", strcmp(r->accumulation, "atomic") != 0,
+        "dispatches",
+        (json_int_t)(qn_metric_value(all, "gpu_ops", NULL) + qn_metric_value(all, "cpu_ops", NULL)),
+        "batch_size", r->batch_size, "speculated", (json_int_t)r->n_speculated, "dropped",
+        (json_int_t)r->n_dropped, "waits", (json_int_t)r->n_waits, "h2d_bytes",
+        (json_int_t)moved.h2d_bytes, "d2h_bytes", (json_int_t)moved.d2h_bytes);
     qn_status st = QN_OK;
 
-    json_object_set_new(root, "device", json_string(last->device));
-    json_object_set_new(root, "precision",
-                        json_string(result->precision == QN_FIT_F64 ? "f64" : "f32"));
-    json_object_set_new(root, "accumulation", json_string(last->report.accumulation));
-    json_object_set_new(root, "jacobian", json_string(last->report.jacobian));
-    json_object_set_new(root, "storage", json_string(last->report.storage));
-    json_object_set_new(root, "jacobian_bytes",
-                        json_integer((json_int_t)last->report.jacobian_bytes));
-    json_object_set_new(root, "reproducible",
-                        json_boolean(strcmp(last->report.accumulation, "atomic") != 0));
-    json_object_set_new(
-        root, "dispatches",
-        json_integer((json_int_t)(qn_metric_value(qn_ctx_metrics(ctx), "gpu_ops", NULL) +
-                                  qn_metric_value(qn_ctx_metrics(ctx), "cpu_ops", NULL))));
-    json_object_set_new(root, "batch_size", json_integer(last->report.batch_size));
-    json_object_set_new(root, "speculated", json_integer(last->report.n_speculated));
-    json_object_set_new(root, "dropped", json_integer(last->report.n_dropped));
-    json_object_set_new(root, "waits", json_integer(last->report.n_waits));
-    json_object_set_new(root, "h2d_bytes", json_integer((json_int_t)moved.h2d_bytes));
-    json_object_set_new(root, "d2h_bytes", json_integer((json_int_t)moved.d2h_bytes));
     for (size_t k = 0; k < sizeof counters / sizeof *counters; k++)
-        json_object_set_new(
-            root, counters[k].name,
-            qn_json_number(qn_metric_value(qn_ctx_metrics(ctx), counters[k].metric, NULL)));
-    json_object_set_new(root, "fallbacks", fallbacks_json(ctx));
-    json_object_set_new(root, "stages", stages_json(ctx));
-    json_object_set_new(root, "kernels", kernels_json(ctx));
-    json_object_set_new(root, "live", live_json(ctx));
-    json_object_set(root, "groups", groups);
+        qn_json_put(&root, counters[k].name,
+                    qn_json_number(qn_metric_value(all, counters[k].metric, NULL)));
+    qn_json_put(&root, "fallbacks", fallbacks_json(ctx));
+    qn_json_put(&root, "stages", stages_json(ctx));
+    qn_json_put(&root, "kernels", kernels_json(ctx));
+    qn_json_put(&root, "live", live_json(ctx));
     for (int k = 0; k < text->problem->n_groups; k++) {
         json_t *one = NULL;
 
-        QN_TRY(group_json(&text->problem->groups[k], &last->report, k, &one, err));
-        json_array_append_new(groups, one);
+        QN_TRY(group_json(&text->problem->groups[k], r, k, &one, err));
+        qn_json_push(&groups, one);
     }
+    qn_json_put(&root, "groups", groups);
+    groups = NULL;
     QN_TRY(qn_json_write(path, root, err));
 out:
     json_decref(groups);

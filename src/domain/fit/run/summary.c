@@ -1,9 +1,6 @@
-/* summary.c - prints a result: how it ended, its cost, the parameters. */
+/* summary.c - prints a result: how it ended, its cost, parameters and files. */
 #include "domain/fit/run/run.h"
 
-#include "util/table.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,16 +14,6 @@ static const qn_fit_set *set_of(const qn_fit_problem *p, uint32_t k)
     while (set < p->sets + p->n_sets - 1 && k >= set[1].first)
         set++;
     return set;
-}
-
-uint32_t qn_fit_shown_scalars(const qn_fit_problem *problem, uint32_t most, uint32_t *out)
-{
-    uint32_t n = 0;
-
-    for (uint32_t k = 0; k < problem->n_scalars && n < most; k++)
-        if (!set_of(problem, k)->is_hidden)
-            out[n++] = k;
-    return n;
 }
 
 void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, size_t size)
@@ -56,32 +43,40 @@ static int has_deviations(const qn_fit_result *r)
     return !r->no_covariance[0];
 }
 
+uint32_t qn_fit_list_parameters(const qn_fit_problem *p, const qn_fit_result *result, uint32_t most,
+                                const char *format, qn_table *table)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < p->n_scalars && n < most; k++) {
+        char name[128], deviation[32] = "-";
+
+        if (set_of(p, k)->is_hidden)
+            continue;
+        n++;
+        if (p->is_fixed[k])
+            snprintf(deviation, sizeof deviation, "fixed");
+        else if (has_deviations(result))
+            snprintf(deviation, sizeof deviation, format, result->covariance.deviation[k]);
+        qn_fit_scalar_name(p, k, name, sizeof name);
+        qn_table_add(table, name);
+        qn_table_addf(table, "%.12g", p->x[k]);
+        qn_table_add(table, deviation);
+        qn_table_addf(table, "%.6g", result->start[k]);
+    }
+    return p->n_scalars - (uint32_t)p->n_sums - n;
+}
+
 static void add_parameters(const qn_fit_problem *p, const qn_fit_result *r, qn_str *out)
 {
     qn_table table = qn_table_begin("PARAMETER", "VALUE", "STD DEV", "START");
     const uint32_t all = p->n_scalars - (uint32_t)p->n_sums;
-    uint32_t shown[SHOWN_SCALARS];
-    const uint32_t n =
-        qn_fit_shown_scalars(p, all <= SHOWN_SCALARS ? SHOWN_SCALARS : FEW_SCALARS, shown);
+    const uint32_t left = qn_fit_list_parameters(
+        p, r, all <= SHOWN_SCALARS ? SHOWN_SCALARS : FEW_SCALARS, "%.10g", &table);
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t k = shown[i];
-        char name[128];
-
-        qn_fit_scalar_name(p, k, name, sizeof name);
-        qn_table_add(&table, name);
-        qn_table_addf(&table, "%.12g", p->x[k]);
-        if (p->is_fixed[k])
-            qn_table_add(&table, "fixed");
-        else if (has_deviations(r))
-            qn_table_addf(&table, "%.10g", r->covariance.deviation[k]);
-        else
-            qn_table_add(&table, "-");
-        qn_table_addf(&table, "%.6g", r->start[k]);
-    }
     add_table(&table, out);
-    if (n < all)
-        qn_str_addf(out, "and %u more\n", all - n);
+    if (left)
+        qn_str_addf(out, "and %u more\n", left);
 }
 
 static void add_groups(const qn_fit_problem *p, const qn_fit_report *r, qn_str *out)
@@ -121,14 +116,37 @@ static void add_solve(const qn_fit_solved *s, qn_fit_precision precision, qn_str
         qn_str_addf(out, "note: %s\n", r->note);
 }
 
-void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, const char *program,
-                          qn_str *out)
+/* One line, if files were written. */
+static void add_files(const qn_fit_text *text, const qn_fit_options *o, qn_str *out)
+{
+    const char *before = "files: ";
+    const char *const single[] = { o->stats, o->picture };
+
+    for (int k = 0; k < text->n_writes && o->out[0]; k++, before = ", ") {
+        const char *file = text->writes[k].file;
+
+        qn_str_addf(out, "%s%s%s%s", before, file[0] == '/' ? "" : o->out,
+                    file[0] == '/' ? "" : "/", file);
+    }
+    for (size_t k = 0; k < o->n_report; k++, before = ", ")
+        qn_str_addf(out, "%s%s", before, o->report[k]);
+    for (int k = 0; k < 2; k++)
+        if (single[k][0]) {
+            qn_str_addf(out, "%s%s", before, single[k]);
+            before = ", ";
+        }
+    if (before[0] == ',')
+        qn_str_add(out, "\n");
+}
+
+void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result,
+                          const qn_fit_options *options, qn_str *out)
 {
     const qn_fit_problem *p = text->problem;
     const qn_fit_report *last = qn_fit_last_report(result);
 
-    qn_str_addf(out, "%s: %lld rows, %u free parameters, %d %s of %lld terms\n", program,
-                (long long)last->n_rows, p->n_free, p->n_groups,
+    qn_str_addf(out, "%s: %lld rows, %u free parameters, %d %s of %lld terms\n",
+                qn_fit_base_name(options), (long long)last->n_rows, p->n_free, p->n_groups,
                 p->n_groups == 1 ? "group" : "groups", (long long)qn_fit_problem_n_instances(p));
     for (int k = 0; k < result->n_solves; k++)
         add_solve(&result->solves[k], result->precision, out);
@@ -143,4 +161,5 @@ void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result, 
                     result->covariance.sigma, (long long)last->n_rows - p->n_free);
     else
         qn_str_addf(out, "no standard deviations: %s\n", result->no_covariance);
+    add_files(text, options, out);
 }

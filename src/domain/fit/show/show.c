@@ -180,32 +180,20 @@ void qn_fit_image_free(qn_fit_image *image)
 qn_status qn_fit_show_mesh(const char *path, const qn_fit_mesh *mesh, const double *before,
                            int side, qn_err *err)
 {
+    const int n = before ? 2 : 1;
     qn_fit_mesh old = *mesh;
     qn_fit_image image = { 0 };
     qn_fit_view view = { 0 };
     qn_status st = QN_OK;
 
     old.pos = (double *)before;
-    qn_fit_view_add(&view, before, mesh->n_verts);
+    if (before)
+        qn_fit_view_add(&view, before, mesh->n_verts);
     qn_fit_view_add(&view, mesh->pos, mesh->n_verts);
-    QN_TRY(qn_fit_image_new(&image, 2 * side, side, err));
-    QN_TRY(qn_fit_draw_mesh(&image, 0, 0, side, &old, &view, err));
-    QN_TRY(qn_fit_draw_mesh(&image, side, 0, side, mesh, &view, err));
-    QN_TRY(qn_png_write(path, image.rgb, image.width, image.height, err));
-out:
-    qn_fit_image_free(&image);
-    return st;
-}
-
-qn_status qn_fit_show_mesh_alone(const char *path, const qn_fit_mesh *mesh, int side, qn_err *err)
-{
-    qn_fit_image image = { 0 };
-    qn_fit_view view = { 0 };
-    qn_status st = QN_OK;
-
-    qn_fit_view_add(&view, mesh->pos, mesh->n_verts);
-    QN_TRY(qn_fit_image_new(&image, side, side, err));
-    QN_TRY(qn_fit_draw_mesh(&image, 0, 0, side, mesh, &view, err));
+    QN_TRY(qn_fit_image_new(&image, n * side, side, err));
+    if (before)
+        QN_TRY(qn_fit_draw_mesh(&image, 0, 0, side, &old, &view, err));
+    QN_TRY(qn_fit_draw_mesh(&image, (n - 1) * side, 0, side, mesh, &view, err));
     QN_TRY(qn_png_write(path, image.rgb, image.width, image.height, err));
 out:
     qn_fit_image_free(&image);

@@ -26,11 +26,9 @@ void qn_fit_view_add(qn_fit_view *view, const double *pos, uint32_t n);
 qn_status qn_fit_draw_mesh(qn_fit_image *image, int x, int y, int side, const qn_fit_mesh *mesh,
                            const qn_fit_view *view, qn_err *err);
 
-/* Writes a PNG with the mesh at the positions `before` and at its own, side by side on one
- * scale. */
+/* Writes a PNG with the mesh at the positions `before` (NULL: not shown) and at its own, side by
+ * side on one scale. */
 qn_status qn_fit_show_mesh(const char *path, const qn_fit_mesh *mesh, const double *before,
                            int side, qn_err *err);
-
-qn_status qn_fit_show_mesh_alone(const char *path, const qn_fit_mesh *mesh, int side, qn_err *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/fit/linear/linear.h"
 #include "domain/fit/linear/dense.h"
 
 void qn_fit_covariance_free(qn_fit_covariance *covariance)
@@ -77,81 +76,54 @@ static qn_status check(const qn_fit_problem *p, qn_err *err)
     return QN_OK;
 }
 
-typedef struct scratch {
-    double *r, *a, *w, *scale, *b, *y, *norms, *gradient;
-    int *pivot;
-} scratch;
-
-static qn_status make_scratch(const qn_fit_problem *p, scratch *s, qn_fit_covariance *out,
-                              qn_err *err)
-{
-    const size_t n = p->n_free;
-
-    s->r = calloc(n * n + 1, sizeof *s->r);
-    s->a = calloc(n * n + 1, sizeof *s->a);
-    s->w = calloc(n * n + 1, sizeof *s->w);
-    s->scale = calloc(4 * (n + 1), sizeof *s->scale);
-    s->pivot = calloc(n + 1, sizeof *s->pivot);
-    s->gradient = calloc((size_t)p->n_scalars + 1, sizeof *s->gradient);
-    out->deviation = calloc((size_t)p->n_scalars + 1, sizeof *out->deviation);
-    out->matrix = calloc(n * n + 1, sizeof *out->matrix);
-    if (!s->r || !s->a || !s->w || !s->scale || !s->pivot || !s->gradient || !out->deviation ||
-        !out->matrix)
-        return qn_fail(err, QN_ERR_NOMEM, "covariance of %zu parameters", n);
-    s->b = s->scale + (n + 1);
-    s->y = s->b + (n + 1);
-    s->norms = s->y + (n + 1);
-    return QN_OK;
-}
-
-static void free_scratch(scratch *s)
-{
-    free(s->r);
-    free(s->a);
-    free(s->w);
-    free(s->scale);
-    free(s->pivot);
-    free(s->gradient);
-}
-
 qn_status qn_fit_covariance_new(const qn_fit_problem *problem, qn_fit_covariance *out, qn_err *err)
 {
-    const int n = (int)problem->n_free;
-    qn_fit_covariance c = { .n = n };
+    const size_t n = problem->n_free;
+    qn_fit_covariance c = { .n = (int)n };
     qn_fit_model *model = NULL;
+    qn_arena memory = { 0 };
     void *qr = NULL;
-    scratch s = { 0 };
+    double *r, *a, *w, *scale, *b, *y, *norms, *gradient, cost;
+    int *pivot;
     qn_status st = QN_OK;
-    double cost;
 
     QN_TRY(check(problem, err));
-    QN_TRY(make_scratch(problem, &s, &c, err));
+    r = qn_arena_zeros(&memory, n * n, sizeof *r);
+    a = qn_arena_zeros(&memory, n * n, sizeof *a);
+    w = qn_arena_zeros(&memory, n * n, sizeof *w);
+    scale = qn_arena_zeros(&memory, n, sizeof *scale);
+    b = qn_arena_zeros(&memory, n, sizeof *b);
+    y = qn_arena_zeros(&memory, n, sizeof *y);
+    norms = qn_arena_zeros(&memory, n, sizeof *norms);
+    pivot = qn_arena_zeros(&memory, n, sizeof *pivot);
+    gradient = qn_arena_zeros(&memory, problem->n_scalars, sizeof *gradient);
+    c.deviation = calloc((size_t)problem->n_scalars + 1, sizeof *c.deviation);
+    c.matrix = calloc(n * n + 1, sizeof *c.matrix);
+    if (memory.failed || !c.deviation || !c.matrix)
+        QN_FAIL(err, QN_ERR_NOMEM, "covariance of %zu parameters", n);
     QN_TRY(qn_fit_model_new(problem, QN_FIT_MODEL_JACOBIAN, 0, &model, err));
-    QN_TRY(qn_fit_class_dense_qr.open(model, &(qn_fit_linear_options){ 0 }, &qr, err));
-    cost = qn_fit_model_linearise(model, problem->x, s.gradient);
-    if (!isfinite(cost)) {
-        st = qn_fail(err, QN_ERR_FAILED, "covariance: the cost is %g", cost);
-        goto out;
-    }
+    QN_TRY(qn_fit_class_open(&qn_fit_class_dense_qr, model, &(qn_fit_linear_options){ 0 }, &memory,
+                             &qr, err));
+    cost = qn_fit_model_linearise(model, problem->x, gradient);
+    if (!isfinite(cost))
+        QN_FAIL(err, QN_ERR_FAILED, "covariance: the cost is %g", cost);
     qn_fit_class_dense_qr.renew(qr);
-    qn_fit_dense_qr_triangle(qr, s.r);
-    scale_columns(n, s.r, s.scale);
-    memcpy(s.a, s.r, (size_t)n * n * sizeof *s.a);
-    c.rank = n ? qn_fit_qr_solve(n, n, s.a, n, s.b, s.y, s.pivot, s.norms) : 0;
-    c.sigma = sqrt(2 * cost / (double)(qn_fit_problem_n_rows(problem) - n));
-    if (c.rank == n) {
-        invert(n, s.r, s.w);
-        multiply(n, s.w, s.scale, c.sigma, c.matrix);
+    qn_fit_dense_qr_triangle(qr, r);
+    scale_columns(c.n, r, scale);
+    memcpy(a, r, n * n * sizeof *a);
+    c.rank = n ? qn_fit_qr_solve(c.n, c.n, a, c.n, b, y, pivot, norms) : 0;
+    c.sigma = sqrt(2 * cost / (double)(qn_fit_problem_n_rows(problem) - c.n));
+    if (c.rank == c.n) {
+        invert(c.n, r, w);
+        multiply(c.n, w, scale, c.sigma, c.matrix);
     }
-    for (uint32_t k = 0; c.rank == n && k < problem->n_scalars; k++)
-        if (problem->column[k] != QN_FIT_NO_COLUMN)
-            c.deviation[k] = sqrt(c.matrix[(size_t)problem->column[k] * ((size_t)n + 1)]);
+    for (size_t k = 0; c.rank == c.n && k < n; k++)
+        c.deviation[problem->scalar[k]] = sqrt(c.matrix[k * (n + 1)]);
     *out = c;
     c = (qn_fit_covariance){ 0 };
 out:
-    qn_fit_class_dense_qr.close(qr);
     qn_fit_model_free(model);
-    free_scratch(&s);
+    qn_arena_clear(&memory);
     qn_fit_covariance_free(&c);
     return st;
 }

@@ -1,19 +1,17 @@
 /* descent.c - first-order methods: plain descent, Adam, and Adam with decoupled weight decay. */
-#include "domain/fit/solve/gradient_solver.h"
+#include "domain/fit/solve/solver.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct qn_fit_descent {
+    qn_fit_solver base;
     qn_fit_objective of;
     qn_fit_first_order method;
-    qn_fit_solve_options opt;
-    qn_fit_report *report;
     uint32_t n;
     double *x, *best, *gradient, *m, *v;
-    double cost, best_cost, start_seconds;
-    int iteration, is_ended;
+    double cost, best_cost;
 };
 
 qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_order method,
@@ -24,21 +22,16 @@ qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_ord
     qn_fit_descent *d = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_solve_options_check(options, err));
-    if (!(d = calloc(1, sizeof *d)) || !(d->gradient = calloc(4 * (n + 8), sizeof *d->gradient))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "descent of %zu parameters", n);
-        goto out;
-    }
+    if (!(d = calloc(1, sizeof *d)) || !(d->gradient = calloc(4 * (n + 8), sizeof *d->gradient)))
+        QN_FAIL(err, QN_ERR_NOMEM, "descent of %zu parameters", n);
+    QN_TRY(qn_fit_solver_begin(&d->base, options, report, err));
     d->of = *objective;
     d->method = method;
-    d->opt = *options;
-    d->report = report;
     d->n = objective->n;
     d->x = x;
     d->m = d->gradient + (n + 8);
     d->v = d->m + (n + 8);
     d->best = d->v + (n + 8);
-    d->start_seconds = options->now ? options->now(options->user) : 0;
     *out = d;
     d = NULL;
 out:
@@ -53,26 +46,20 @@ void qn_fit_descent_free(qn_fit_descent *solver)
     free(solver);
 }
 
-#define END(d, end, ...)                                                                           \
-    do {                                                                                           \
-        qn_fit_report_end((d)->report, end, __VA_ARGS__);                                          \
-        (d)->is_ended = 1;                                                                         \
-    } while (0)
-
 static void clip(qn_fit_descent *d)
 {
     const double norm = sqrt(qn_fit_inner(d->gradient, d->gradient, d->n));
 
-    for (uint32_t k = 0; d->opt.clip_norm > 0 && norm > d->opt.clip_norm && k < d->n; k++)
-        d->gradient[k] *= d->opt.clip_norm / norm;
+    for (uint32_t k = 0; d->base.opt.clip_norm > 0 && norm > d->base.opt.clip_norm && k < d->n; k++)
+        d->gradient[k] *= d->base.opt.clip_norm / norm;
 }
 
 /* Moments are corrected for their start at 0. */
 static void move(qn_fit_descent *d)
 {
-    const qn_fit_solve_options *o = &d->opt;
-    const double c1 = 1 - pow(o->beta1, d->iteration + 1);
-    const double c2 = 1 - pow(o->beta2, d->iteration + 1);
+    const qn_fit_solve_options *o = &d->base.opt;
+    const double c1 = 1 - pow(o->beta1, d->base.iteration + 1);
+    const double c2 = 1 - pow(o->beta2, d->base.iteration + 1);
 
     clip(d);
     for (uint32_t k = 0; k < d->n; k++) {
@@ -110,61 +97,53 @@ static double projected_max(const qn_fit_descent *d)
 
 static void note_cost(qn_fit_descent *d, double before)
 {
-    const double time = d->opt.now ? d->opt.now(d->opt.user) - d->start_seconds : 0;
     const double most = projected_max(d);
     const qn_fit_iteration r = { .cost = d->cost,
                                  .change = before - d->cost,
                                  .gradient_max = most,
-                                 .seconds = time,
+                                 .seconds = qn_fit_solver_seconds(&d->base),
                                  .is_accepted = 1 };
 
-    qn_fit_report_add(d->report, &r);
-    d->report->gradient_max = most;
-    d->report->n_accepted = d->iteration;
-    if (d->cost < d->best_cost || d->iteration == 0) {
+    d->base.report->n_accepted = d->base.iteration;
+    if (d->cost < d->best_cost || d->base.iteration == 0) {
         d->best_cost = d->cost;
         memcpy(d->best, d->x, d->n * sizeof *d->x);
     }
-    if (d->iteration && d->opt.watch && d->opt.watch(d->opt.user, &r, d->iteration))
-        END(d, QN_FIT_USER_STOP, "stopped by the caller after %d iterations", d->iteration);
-    else if (most <= d->opt.gradient_tolerance)
-        END(d, QN_FIT_CONVERGED_GRADIENT,
-            "the largest entry of the gradient is %.3g, tolerance %.3g", most,
-            d->opt.gradient_tolerance);
-    else if (d->iteration && fabs(before - d->cost) < d->opt.function_tolerance * fabs(before))
-        END(d, QN_FIT_CONVERGED_COST, "the cost changed by %.3g", fabs(before - d->cost));
-    else if (d->iteration >= d->opt.max_iterations)
-        END(d, QN_FIT_MAX_ITERATIONS, "%d iterations are the limit; the cost is %.10g",
-            d->opt.max_iterations, d->cost);
-    else if (time > d->opt.max_seconds)
-        END(d, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time, d->opt.max_seconds);
+    qn_fit_solver_add(&d->base, &r);
+    if (qn_fit_solver_is_flat(&d->base, most))
+        return;
+    if (d->base.iteration && fabs(before - d->cost) < d->base.opt.function_tolerance * fabs(before))
+        qn_fit_solver_end(&d->base, QN_FIT_CONVERGED_COST, "the cost changed by %.3g",
+                          fabs(before - d->cost));
+    else if (!qn_fit_solver_is_last(&d->base, d->cost))
+        qn_fit_solver_is_late(&d->base);
 }
 
-qn_fit_state qn_fit_descent_step(qn_fit_descent *solver)
+qn_fit_state qn_fit_descent_step(qn_fit_descent *d)
 {
-    qn_fit_descent *d = solver;
     const double before = d->cost;
     char where[160];
 
-    if (d->is_ended)
+    if (d->base.is_ended)
         return QN_FIT_DONE;
     d->cost = d->of.evaluate(d->of.self, d->x, d->gradient);
-    if (!d->iteration)
-        d->report->initial_cost = d->best_cost = d->cost;
+    if (!d->base.iteration)
+        d->base.report->initial_cost = d->best_cost = d->cost;
     if (!isfinite(d->cost) || !isfinite(projected_max(d))) {
         d->of.describe(d->of.self, where, sizeof where);
-        END(d, QN_FIT_NON_FINITE, "%s %s", d->iteration ? "after a step" : "at the start", where);
+        qn_fit_solver_end(&d->base, QN_FIT_NON_FINITE, "%s %s",
+                          d->base.iteration ? "after a step" : "at the start", where);
     } else
         note_cost(d, before);
-    if (!d->is_ended) {
+    if (!d->base.is_ended) {
         move(d);
-        d->iteration++;
+        d->base.iteration++;
         return QN_FIT_RUNNING;
     }
     /* The result is the best point visited: steps of fixed length may end next to it. */
-    if (d->report->n_history)
+    if (d->base.report->n_history)
         memcpy(d->x, d->best, d->n * sizeof *d->x);
-    d->report->final_cost = d->best_cost;
-    d->report->total_seconds = d->opt.now ? d->opt.now(d->opt.user) - d->start_seconds : 0;
+    d->base.report->final_cost = d->best_cost;
+    d->base.report->total_seconds = qn_fit_solver_seconds(&d->base);
     return QN_FIT_DONE;
 }

@@ -43,10 +43,8 @@ qn_status qn_fit_host_driver_new(qn_fit_model *model, const qn_fit_solve_options
     qn_status st = QN_OK;
 
     if (!d || !(d->x = calloc(n_vectors * ((size_t)n + 8), sizeof *d->x)) ||
-        !(d->rows = calloc((size_t)model->n_rows + 1, sizeof *d->rows))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "vectors of %u parameters", n);
-        goto out;
-    }
+        !(d->rows = calloc((size_t)model->n_rows + 1, sizeof *d->rows)))
+        QN_FAIL(err, QN_ERR_NOMEM, "vectors of %u parameters", n);
     for (size_t k = 1; k < n_vectors; k++)
         *vectors[k] = d->x + k * ((size_t)n + 8);
     d->model = model;
@@ -59,16 +57,6 @@ qn_status qn_fit_host_driver_new(qn_fit_model *model, const qn_fit_solve_options
 out:
     qn_fit_host_driver_free(d);
     return st;
-}
-
-double *qn_fit_host_driver_x(qn_fit_host_driver *driver)
-{
-    return driver->x;
-}
-
-const qn_fit_linear *qn_fit_host_driver_linear(const qn_fit_host_driver *driver)
-{
-    return &driver->linear;
 }
 
 /* Pieces. */
@@ -123,7 +111,8 @@ static void prepare_linear(qn_fit_host_driver *d)
     qn_fit_model_diagonal(d->model, d->diagonal);
     if (!d->has_scale)
         set_scale(d);
-    d->linear.of->renew(d->linear.self);
+    if (d->linear.of->renew)
+        d->linear.of->renew(d->linear.self);
     d->linear_seconds += clock_of(d) - start;
 }
 
@@ -279,10 +268,9 @@ qn_fit_driver qn_fit_host_driver_table(qn_fit_host_driver *driver)
                             .self = driver };
 }
 
-int qn_fit_host_driver_rank(qn_fit_host_driver *driver)
+/* -1 where a term is not finite. */
+static int rank_of(qn_fit_host_driver *d)
 {
-    qn_fit_host_driver *d = driver;
-
     linearise(d);
     if (!isfinite(d->answer.cost) || !isfinite(d->answer.gradient_max))
         return -1;
@@ -295,8 +283,13 @@ int qn_fit_host_driver_rank(qn_fit_host_driver *driver)
         .rank;
 }
 
-void qn_fit_host_driver_times(const qn_fit_host_driver *driver, qn_fit_report *report)
+void qn_fit_host_driver_results(qn_fit_host_driver *d, double *x, qn_fit_report *report)
 {
-    report->evaluate_seconds = driver->evaluate_seconds;
-    report->linear_seconds = driver->linear_seconds;
+    memcpy(x, d->x, d->n * sizeof *x);
+    report->evaluate_seconds = d->evaluate_seconds;
+    report->linear_seconds = d->linear_seconds;
+    if (d->linear.of == &qn_fit_class_dense_qr)
+        report->rank = rank_of(d);
+    snprintf(report->linear, sizeof report->linear, "%s", d->linear.of->name);
+    snprintf(report->note, sizeof report->note, "%s", d->linear.note);
 }

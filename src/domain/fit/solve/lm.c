@@ -9,7 +9,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { VALLEY_STEPS = 20, BOUND_REJECTS = 3, MAX_HALVINGS = 20, GAUSS_HALVINGS = 10 };
@@ -20,12 +19,11 @@ enum { LAMBDA_TRIES = 10, NOISE_STEPS = 40 };
 #define NOISE     (4 * DBL_EPSILON)
 #define CANCELLED 1e-11
 
-typedef enum { AT_START, AT_POINT, SOLVED, TRIED, TRIED_GRADIENT, ENDED } phase;
+typedef enum { AT_START, AT_POINT, SOLVED, TRIED, TRIED_GRADIENT } phase;
 
 struct qn_fit_lm {
+    qn_fit_solver base;
     qn_fit_driver driver;
-    qn_fit_solve_options opt;
-    qn_fit_report *report;
     phase at;
     int is_waiting;
     qn_fit_scalars s;
@@ -35,7 +33,7 @@ struct qn_fit_lm {
     double share;      /* of the step or the gradient that is tried */
     qn_fit_d_kind d_kind;
     int has_switched, n_valley;
-    int n_invalid, n_rejects, n_halvings, iteration;
+    int n_invalid, n_rejects, n_halvings;
     int linear_iterations;
     int n_noise; /* steps accepted below the rounding of the cost */
     double noise_step;
@@ -43,23 +41,21 @@ struct qn_fit_lm {
     /* Nonmonotonic: accepted costs, and the predicted decrease since each. */
     double past_cost[16], past_model[16], best_cost;
     int n_past;
-    double start_seconds;
 };
 
 qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options *options,
                         qn_fit_report *report, qn_fit_lm **out, qn_err *err)
 {
-    qn_fit_lm *lm;
-    qn_status st = QN_OK;
+    qn_fit_lm *lm = calloc(1, sizeof *lm);
+    qn_status st;
 
-    QN_TRY(qn_fit_solve_options_check(options, err));
-    if (!(lm = calloc(1, sizeof *lm))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a solver");
-        goto out;
+    if (!lm)
+        return qn_fail(err, QN_ERR_NOMEM, "a solver");
+    if ((st = qn_fit_solver_begin(&lm->base, options, report, err)) != QN_OK) {
+        free(lm);
+        return st;
     }
     lm->driver = *driver;
-    lm->opt = *options;
-    lm->report = report;
     lm->radius = options->damping == QN_FIT_DAMP_LAMBDA ? 1e3 : options->initial_radius;
     lm->nu = 2;
     lm->d_kind =
@@ -67,27 +63,14 @@ qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options 
         : options->damping == QN_FIT_DAMP_LAMBDA || options->damping_scale == QN_FIT_SCALE_IDENTITY
             ? QN_FIT_D_IDENTITY
             : QN_FIT_D_DIAGONAL;
-    lm->start_seconds = options->now ? options->now(options->user) : 0;
     *out = lm;
-out:
-    return st;
+    return QN_OK;
 }
 
 void qn_fit_lm_free(qn_fit_lm *lm)
 {
     free(lm);
 }
-
-static double seconds(const qn_fit_lm *lm)
-{
-    return lm->opt.now ? lm->opt.now(lm->opt.user) - lm->start_seconds : 0;
-}
-
-#define END(lm, end, ...)                                                                          \
-    do {                                                                                           \
-        qn_fit_report_end((lm)->report, end, __VA_ARGS__);                                         \
-        (lm)->at = ENDED;                                                                          \
-    } while (0)
 
 /* Starting work. */
 
@@ -108,7 +91,7 @@ static void start_solve(qn_fit_lm *lm)
 static void start_try(qn_fit_lm *lm, double share)
 {
     lm->share = share;
-    lm->driver.try_step(lm->driver.self, share, lm->opt.trust_region_radius);
+    lm->driver.try_step(lm->driver.self, share, lm->base.opt.trust_region_radius);
     lm->at = TRIED;
     lm->is_waiting = 1;
 }
@@ -127,7 +110,7 @@ static void start_gradient(qn_fit_lm *lm, double share)
  * solve. */
 static int record(qn_fit_lm *lm, int is_accepted, double rho)
 {
-    const double time = seconds(lm);
+    const double time = qn_fit_solver_seconds(&lm->base);
     const qn_fit_iteration r = { .cost = is_accepted ? lm->s.cost : lm->cost,
                                  .change = lm->cost - lm->s.cost,
                                  .gradient_max = lm->gradient_max,
@@ -138,29 +121,20 @@ static int record(qn_fit_lm *lm, int is_accepted, double rho)
                                  .linear_iterations = lm->linear_iterations,
                                  .is_accepted = is_accepted };
 
-    qn_fit_report_add(lm->report, &r);
-    lm->iteration++;
+    lm->base.iteration++;
     if (is_accepted)
-        lm->report->n_accepted++;
+        lm->base.report->n_accepted++;
     else
-        lm->report->n_rejected++;
-    if (lm->opt.watch && lm->opt.watch(lm->opt.user, &r, lm->iteration)) {
-        END(lm, QN_FIT_USER_STOP, "stopped by the caller after %d iterations", lm->iteration);
-        return 0;
-    }
-    if (time > lm->opt.max_seconds) {
-        END(lm, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time, lm->opt.max_seconds);
-        return 0;
-    }
-    return 1;
+        lm->base.report->n_rejected++;
+    qn_fit_solver_add(&lm->base, &r);
+    return !lm->base.is_ended && !qn_fit_solver_is_late(&lm->base);
 }
 
 static void next_iteration(qn_fit_lm *lm)
 {
-    if (lm->iteration >= lm->opt.max_iterations)
-        END(lm, QN_FIT_MAX_ITERATIONS, "%d iterations are the limit; the cost is %.10g",
-            lm->opt.max_iterations, lm->cost);
-    else if (lm->n_rejects >= BOUND_REJECTS && lm->driver.has_bounds) {
+    if (qn_fit_solver_is_last(&lm->base, lm->cost))
+        return;
+    if (lm->n_rejects >= BOUND_REJECTS && lm->driver.has_bounds) {
         lm->n_rejects = lm->n_halvings = 0;
         start_gradient(lm, 1);
     } else
@@ -175,18 +149,18 @@ static double quality(const qn_fit_lm *lm)
 {
     double rho = (lm->cost - lm->s.cost) / lm->s.model;
 
-    for (int k = 0; lm->opt.nonmonotonic && k < lm->n_past; k++)
+    for (int k = 0; lm->base.opt.nonmonotonic && k < lm->n_past; k++)
         rho = fmax(rho, (lm->past_cost[k] - lm->s.cost) / (lm->past_model[k] + lm->s.model));
     return rho;
 }
 
 static void remember(qn_fit_lm *lm)
 {
-    if (!lm->opt.nonmonotonic)
+    if (!lm->base.opt.nonmonotonic)
         return;
     for (int k = 0; k < lm->n_past; k++)
         lm->past_model[k] += lm->s.model;
-    if (lm->n_past == lm->opt.window) {
+    if (lm->n_past == lm->base.opt.window) {
         for (int k = 1; k < lm->n_past; k++) {
             lm->past_cost[k - 1] = lm->past_cost[k];
             lm->past_model[k - 1] = lm->past_model[k];
@@ -203,14 +177,14 @@ static void remember(qn_fit_lm *lm)
 
 static void widen(qn_fit_lm *lm, double rho)
 {
-    if (lm->opt.damping == QN_FIT_DAMP_LAMBDA) {
+    if (lm->base.opt.damping == QN_FIT_DAMP_LAMBDA) {
         lm->radius = fmin(lm->radius * 10, 1e10);
         return;
     }
-    lm->radius = fmin(lm->opt.max_radius, lm->radius / fmax(1.0 / 3, 1 - pow(2 * rho - 1, 3)));
+    lm->radius = fmin(lm->base.opt.max_radius, lm->radius / fmax(1.0 / 3, 1 - pow(2 * rho - 1, 3)));
     lm->nu = 2;
     lm->n_valley = lm->radius < VALLEY_RADIUS ? lm->n_valley + 1 : 0;
-    if (lm->opt.damping_scale == QN_FIT_SCALE_AUTO && !lm->has_switched &&
+    if (lm->base.opt.damping_scale == QN_FIT_SCALE_AUTO && !lm->has_switched &&
         lm->n_valley >= VALLEY_STEPS) {
         lm->has_switched = 1;
         lm->d_kind = QN_FIT_D_IDENTITY;
@@ -221,7 +195,7 @@ static void widen(qn_fit_lm *lm, double rho)
 static void take_step(qn_fit_lm *lm, double rho, int may_end)
 {
     const double change = fabs(lm->cost - lm->s.cost);
-    const int is_flat = may_end && change <= lm->opt.function_tolerance * lm->cost;
+    const int is_flat = may_end && change <= lm->base.opt.function_tolerance * lm->cost;
     const double before = lm->cost;
 
     lm->cost_before = lm->cost;
@@ -234,8 +208,9 @@ static void take_step(qn_fit_lm *lm, double rho, int may_end)
     lm->cost = lm->s.cost;
     lm->n_rejects = lm->n_invalid = lm->n_halvings = 0;
     if (is_flat)
-        END(lm, QN_FIT_CONVERGED_COST, "the cost changed by %.3g of itself, tolerance %.3g",
-            before > 0 ? change / before : 0, lm->opt.function_tolerance);
+        qn_fit_solver_end(&lm->base, QN_FIT_CONVERGED_COST,
+                          "the cost changed by %.3g of itself, tolerance %.3g",
+                          before > 0 ? change / before : 0, lm->base.opt.function_tolerance);
     else
         start_linearise(lm, AT_POINT);
 }
@@ -244,20 +219,22 @@ static void take_step(qn_fit_lm *lm, double rho, int may_end)
 static int narrow(qn_fit_lm *lm)
 {
     lm->n_valley = 0;
-    if (lm->opt.damping == QN_FIT_DAMP_LAMBDA) {
+    if (lm->base.opt.damping == QN_FIT_DAMP_LAMBDA) {
         lm->radius /= 10;
         if (lm->radius >= 1e-10 && lm->n_rejects < LAMBDA_TRIES)
             return 1;
-        END(lm, QN_FIT_STALLED_RADIUS, "no damping up to %.3g lowers the cost of %.10g",
-            1 / lm->radius, lm->cost);
+        qn_fit_solver_end(&lm->base, QN_FIT_STALLED_RADIUS,
+                          "no damping up to %.3g lowers the cost of %.10g", 1 / lm->radius,
+                          lm->cost);
         return 0;
     }
     lm->radius /= lm->nu;
     lm->nu *= 2;
-    if (lm->radius >= lm->opt.min_radius)
+    if (lm->radius >= lm->base.opt.min_radius)
         return 1;
-    END(lm, QN_FIT_STALLED_RADIUS, "no step lowers the cost of %.10g: the radius fell below %.3g",
-        lm->cost, lm->opt.min_radius);
+    qn_fit_solver_end(&lm->base, QN_FIT_STALLED_RADIUS,
+                      "no step lowers the cost of %.10g: the radius fell below %.3g", lm->cost,
+                      lm->base.opt.min_radius);
     return 0;
 }
 
@@ -267,16 +244,17 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
     lm->n_invalid = is_invalid ? lm->n_invalid + 1 : 0;
     if (!record(lm, 0, rho))
         return;
-    if (lm->n_invalid >= lm->opt.max_consecutive_invalid) {
-        END(lm, QN_FIT_LINEAR_FAILURE, "%d linear systems in a row gave no usable step",
-            lm->n_invalid);
+    if (lm->n_invalid >= lm->base.opt.max_consecutive_invalid) {
+        qn_fit_solver_end(&lm->base, QN_FIT_LINEAR_FAILURE,
+                          "%d linear systems in a row gave no usable step", lm->n_invalid);
         return;
     }
-    if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
-        END(lm, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
-            is_invalid ? "the undamped system has no usable solution; the cost is %.10g"
-                       : "no share of the undamped step lowers the cost of %.10g",
-            lm->cost);
+    if (lm->base.opt.damping == QN_FIT_DAMP_GAUSS) {
+        qn_fit_solver_end(&lm->base, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
+                          is_invalid
+                              ? "the undamped system has no usable solution; the cost is %.10g"
+                              : "no share of the undamped step lowers the cost of %.10g",
+                          lm->cost);
         return;
     }
     if (narrow(lm))
@@ -287,21 +265,22 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
 
 /* A cost may be finite where its derivatives are not (the root of 0). At the start this ends the
  * solve; later the step to this point is undone and a shorter one is tried. */
-static void after_nothing_finite(qn_fit_lm *lm, int is_first)
+static void after_non_finite_point(qn_fit_lm *lm, int is_first)
 {
     char where[160] = "";
 
     lm->driver.describe(lm->driver.self, where, sizeof where);
     if (is_first) {
         lm->cost = lm->s.cost;
-        lm->report->initial_cost = lm->cost;
-        END(lm, QN_FIT_NON_FINITE, "at the start %s", where);
+        lm->base.report->initial_cost = lm->cost;
+        qn_fit_solver_end(&lm->base, QN_FIT_NON_FINITE, "at the start %s", where);
         return;
     }
     lm->driver.undo(lm->driver.self);
     lm->cost = lm->cost_before;
-    if (lm->iteration >= lm->opt.max_iterations || lm->opt.damping == QN_FIT_DAMP_GAUSS)
-        END(lm, QN_FIT_NON_FINITE, "derivatives: %s", where);
+    if (lm->base.iteration >= lm->base.opt.max_iterations ||
+        lm->base.opt.damping == QN_FIT_DAMP_GAUSS)
+        qn_fit_solver_end(&lm->base, QN_FIT_NON_FINITE, "derivatives: %s", where);
     else if (narrow(lm))
         start_linearise(lm, AT_POINT);
 }
@@ -309,31 +288,25 @@ static void after_nothing_finite(qn_fit_lm *lm, int is_first)
 static void after_point(qn_fit_lm *lm, int is_first)
 {
     if (!isfinite(lm->s.cost) || !isfinite(lm->s.gradient_max)) {
-        after_nothing_finite(lm, is_first);
+        after_non_finite_point(lm, is_first);
         return;
     }
     lm->cost = lm->s.cost;
     lm->gradient_max = lm->s.gradient_max;
     lm->x_norm = lm->s.x_norm;
-    lm->report->gradient_max = lm->gradient_max;
     if (is_first) {
-        lm->report->initial_cost = lm->best_cost = lm->cost;
-        qn_fit_report_add(lm->report, &(qn_fit_iteration){ .cost = lm->cost,
-                                                           .gradient_max = lm->gradient_max,
-                                                           .radius = lm->radius,
-                                                           .seconds = seconds(lm),
-                                                           .is_accepted = 1 });
+        lm->base.report->initial_cost = lm->best_cost = lm->cost;
+        qn_fit_solver_add(&lm->base,
+                          &(qn_fit_iteration){ .cost = lm->cost,
+                                               .gradient_max = lm->gradient_max,
+                                               .radius = lm->radius,
+                                               .seconds = qn_fit_solver_seconds(&lm->base),
+                                               .is_accepted = 1 });
         lm->past_cost[0] = lm->cost;
         lm->n_past = 1;
         lm->driver.keep(lm->driver.self, 0);
     }
-    if (lm->gradient_max <= lm->opt.gradient_tolerance)
-        END(lm, QN_FIT_CONVERGED_GRADIENT,
-            "the largest entry of the gradient is %.3g, tolerance "
-            "%.3g%s",
-            lm->gradient_max, lm->opt.gradient_tolerance,
-            lm->report->n_free ? "" : "; no parameter is free");
-    else
+    if (!qn_fit_solver_is_flat(&lm->base, lm->gradient_max))
         next_iteration(lm);
 }
 
@@ -354,9 +327,10 @@ static void after_gauss_step(qn_fit_lm *lm)
         take_step(lm, (lm->cost - lm->s.cost) / lm->s.model, 1);
         return;
     }
-    if (lm->s.step_norm <= lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance))
-        END(lm, QN_FIT_CONVERGED_PARAMETERS, "a step of %.3g is below the tolerance",
-            lm->s.step_norm);
+    if (lm->s.step_norm <=
+        lm->base.opt.parameter_tolerance * (lm->x_norm + lm->base.opt.parameter_tolerance))
+        qn_fit_solver_end(&lm->base, QN_FIT_CONVERGED_PARAMETERS,
+                          "a step of %.3g is below the tolerance", lm->s.step_norm);
     else if (++lm->n_halvings <= GAUSS_HALVINGS)
         start_try(lm, lm->share / 2);
     else
@@ -371,8 +345,8 @@ static void after_noise(qn_fit_lm *lm)
     const double model = lm->s.model;
     const int is_taken = model > 0 && lm->s.cost <= lm->cost * (1 + CANCELLED) &&
                          (lm->n_noise == 0 || lm->s.step_norm < 0.9 * lm->noise_step);
-    const int is_last =
-        !is_taken || ++lm->n_noise >= NOISE_STEPS || lm->iteration + 1 >= lm->opt.max_iterations;
+    const int is_last = !is_taken || ++lm->n_noise >= NOISE_STEPS ||
+                        lm->base.iteration + 1 >= lm->base.opt.max_iterations;
 
     lm->noise_step = lm->s.step_norm;
     lm->cost_before = lm->cost;
@@ -383,21 +357,23 @@ static void after_noise(qn_fit_lm *lm)
     if (is_taken)
         lm->cost = lm->s.cost;
     if (is_last) {
-        END(lm, QN_FIT_CONVERGED_COST,
-            "the predicted decrease %.3g is below the rounding of the cost %.10g", model, lm->cost);
+        qn_fit_solver_end(&lm->base, QN_FIT_CONVERGED_COST,
+                          "the predicted decrease %.3g is below the rounding of the cost %.10g",
+                          model, lm->cost);
         return;
     }
-    lm->radius = fmax(lm->radius, fmin(lm->opt.max_radius, 1e8));
+    lm->radius = fmax(lm->radius, fmin(lm->base.opt.max_radius, 1e8));
     start_linearise(lm, AT_POINT);
 }
 
 static void after_step(qn_fit_lm *lm)
 {
-    const double small = lm->opt.parameter_tolerance * (lm->x_norm + lm->opt.parameter_tolerance);
+    const double small =
+        lm->base.opt.parameter_tolerance * (lm->x_norm + lm->base.opt.parameter_tolerance);
     const int is_finite = isfinite(lm->s.cost) && isfinite(lm->s.model);
     double rho;
 
-    if (lm->opt.damping == QN_FIT_DAMP_GAUSS) {
+    if (lm->base.opt.damping == QN_FIT_DAMP_GAUSS) {
         after_gauss_step(lm);
         return;
     }
@@ -408,8 +384,9 @@ static void after_step(qn_fit_lm *lm)
                 return;
             lm->cost = lm->s.cost;
         }
-        END(lm, QN_FIT_CONVERGED_PARAMETERS, "a step of %.3g is below %.3g of the parameters' %.3g",
-            lm->s.step_norm, lm->opt.parameter_tolerance, lm->x_norm);
+        qn_fit_solver_end(&lm->base, QN_FIT_CONVERGED_PARAMETERS,
+                          "a step of %.3g is below %.3g of the parameters' %.3g", lm->s.step_norm,
+                          lm->base.opt.parameter_tolerance, lm->x_norm);
         return;
     }
     if (is_finite && fabs(lm->s.model) <= NOISE * lm->cost) {
@@ -421,7 +398,7 @@ static void after_step(qn_fit_lm *lm)
         return;
     }
     rho = quality(lm);
-    if (rho > lm->opt.min_relative_decrease) {
+    if (rho > lm->base.opt.min_relative_decrease) {
         widen(lm, rho);
         take_step(lm, rho, 1);
     } else
@@ -444,17 +421,17 @@ static void after_gradient_step(qn_fit_lm *lm)
 
 static void finish(qn_fit_lm *lm)
 {
-    if (lm->opt.nonmonotonic && lm->best_cost < lm->cost) {
+    if (lm->base.opt.nonmonotonic && lm->best_cost < lm->cost) {
         lm->driver.keep(lm->driver.self, 1);
         lm->cost = lm->best_cost;
     }
-    lm->report->final_cost = lm->cost;
-    lm->report->total_seconds = seconds(lm);
+    lm->base.report->final_cost = lm->cost;
+    lm->base.report->total_seconds = qn_fit_solver_seconds(&lm->base);
 }
 
 qn_fit_state qn_fit_lm_step(qn_fit_lm *lm)
 {
-    if (lm->at == ENDED)
+    if (lm->base.is_ended)
         return QN_FIT_DONE;
     if (lm->is_waiting && !lm->driver.is_ready(lm->driver.self, &lm->s))
         return QN_FIT_WAITING;
@@ -479,10 +456,8 @@ qn_fit_state qn_fit_lm_step(qn_fit_lm *lm)
     case TRIED_GRADIENT:
         after_gradient_step(lm);
         break;
-    default:
-        break;
     }
-    if (lm->at != ENDED)
+    if (!lm->base.is_ended)
         return QN_FIT_RUNNING;
     finish(lm);
     return QN_FIT_DONE;

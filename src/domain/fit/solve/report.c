@@ -6,12 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const end_names[] = {
-    "converged_gradient", "converged_cost",  "converged_parameters", "max_iterations",
-    "max_time",           "stalled_radius",  "linear_failure",       "non_finite",
-    "user_stop",          "invalid_problem",
+    "converged_gradient", "converged_cost", "converged_parameters", "max_iterations", "max_time",
+    "stalled_radius",     "linear_failure", "non_finite",           "user_stop",
 };
 
 const char *qn_fit_end_name(qn_fit_end end)
@@ -27,30 +25,13 @@ int qn_fit_end_is_converged(qn_fit_end end)
 void qn_fit_solve_options_default(qn_fit_solve_options *options)
 {
     *options = (qn_fit_solve_options){
-        .max_iterations = 50,
-        .function_tolerance = 1e-6,
-        .gradient_tolerance = 1e-10,
-        .parameter_tolerance = 1e-8,
-        .initial_radius = 1e4,
-        .max_radius = 1e16,
-        .min_radius = 1e-32,
-        .min_lm_diagonal = 1e-6,
-        .max_lm_diagonal = 1e32,
-        .min_relative_decrease = 1e-3,
-        .max_consecutive_invalid = 5,
-        .fallback_threshold = QN_FIT_FEW_INSTANCES,
-        .strict_fp = 1,
-        .speculate = -1,
-        .renumber = -1,
-        .jacobi_scaling = 1,
         .window = 5,
-        .max_seconds = HUGE_VAL,
-        .history = 10,
-        .learning_rate = 1e-3,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .epsilon = 1e-8,
-        .weight_decay = 0.01,
+#define NUMBER(member, name, fallback, low, high) .member = fallback,
+#define COUNT(member, name, fallback, low, high)  .member = fallback,
+#define SWITCH(member, name, fallback, low)       .member = fallback,
+#define WORDS(type, member, name, ...)
+#define LINEAR(kind, member, name)
+#include "domain/fit/solve/options.def"
     };
 }
 
@@ -100,35 +81,19 @@ static qn_status check_jacobian(const qn_fit_solve_options *o, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_fit_solve_options_check(const qn_fit_solve_options *options, qn_err *err)
+qn_status qn_fit_solve_options_check(const qn_fit_solve_options *o, qn_err *err)
 {
-    const qn_fit_solve_options *o = options;
     const struct {
         const char *name;
         double value, low, high;
     } limits[] = {
-        { "max_iterations", o->max_iterations, 0, 1e8 },
-        { "function_tolerance", o->function_tolerance, 0, 1 },
-        { "gradient_tolerance", o->gradient_tolerance, 0, HUGE_VAL },
-        { "parameter_tolerance", o->parameter_tolerance, 0, 1 },
-        { "min_radius", o->min_radius, 0, o->initial_radius },
-        { "initial_radius", o->initial_radius, 1e-300, o->max_radius },
-        { "max_radius", o->max_radius, 1e-300, 1e300 },
-        { "min_lm_diagonal", o->min_lm_diagonal, 0, o->max_lm_diagonal },
-        { "min_relative_decrease", o->min_relative_decrease, 0, 1 },
-        { "max_consecutive_invalid", o->max_consecutive_invalid, 1, 1e6 },
-        { "max_seconds", o->max_seconds, 0, HUGE_VAL },
-        { "trust_region_radius", o->trust_region_radius, 0, HUGE_VAL },
-        { "strict_fp", o->strict_fp, 0, 1 },
         { "window", o->window, 1, 16 },
-        { "speculate", o->speculate, -1, 1 },
-        { "batch_size", o->batch_size, 0, 1e9 },
-        { "renumber", o->renumber, -1, 1 },
-        { "history", o->history, 1, 64 },
-        { "learning_rate", o->learning_rate, 0, 1e300 },
-        { "beta1", o->beta1, 0, 1 },
-        { "beta2", o->beta2, 0, 1 },
-        { "clip_norm", o->clip_norm, 0, HUGE_VAL },
+#define NUMBER(member, name, fallback, low, high) { #member, o->member, low, high },
+#define COUNT(member, name, fallback, low, high)  { #member, o->member, low, high },
+#define SWITCH(member, name, fallback, low)       { #member, o->member, low, 1 },
+#define WORDS(type, member, name, ...)
+#define LINEAR(kind, member, name)
+#include "domain/fit/solve/options.def"
     };
 
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
@@ -167,18 +132,71 @@ void qn_fit_report_free(qn_fit_report *report)
     *report = (qn_fit_report){ 0 };
 }
 
-void qn_fit_report_add(qn_fit_report *report, const qn_fit_iteration *record)
+/* Solvers. */
+
+qn_status qn_fit_solver_begin(qn_fit_solver *solver, const qn_fit_solve_options *options,
+                              qn_fit_report *report, qn_err *err)
 {
-    if (report->n_history < report->history_room)
-        report->history[report->n_history++] = *record;
+    *solver = (qn_fit_solver){ .opt = *options,
+                               .report = report,
+                               .start_seconds = options->now ? options->now(options->user) : 0 };
+    return qn_fit_solve_options_check(options, err);
 }
 
-void qn_fit_report_end(qn_fit_report *report, qn_fit_end end, const char *format, ...)
+double qn_fit_solver_seconds(const qn_fit_solver *solver)
+{
+    return solver->opt.now ? solver->opt.now(solver->opt.user) - solver->start_seconds : 0;
+}
+
+void qn_fit_solver_end(qn_fit_solver *solver, qn_fit_end end, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    vsnprintf(report->text, sizeof report->text, format, args);
+    vsnprintf(solver->report->text, sizeof solver->report->text, format, args);
     va_end(args);
-    report->end = end;
+    solver->report->end = end;
+    solver->is_ended = 1;
+}
+
+void qn_fit_solver_add(qn_fit_solver *solver, const qn_fit_iteration *record)
+{
+    qn_fit_report *const r = solver->report;
+
+    if (r->n_history < r->history_room)
+        r->history[r->n_history++] = *record;
+    if (solver->iteration && solver->opt.watch &&
+        solver->opt.watch(solver->opt.user, record, solver->iteration))
+        qn_fit_solver_end(solver, QN_FIT_USER_STOP, "stopped by the caller after %d iterations",
+                          solver->iteration);
+}
+
+int qn_fit_solver_is_flat(qn_fit_solver *solver, double gradient_max)
+{
+    solver->report->gradient_max = gradient_max;
+    if (!solver->is_ended && gradient_max <= solver->opt.gradient_tolerance)
+        qn_fit_solver_end(solver, QN_FIT_CONVERGED_GRADIENT,
+                          "the largest entry of the gradient is %.3g, tolerance %.3g%s",
+                          gradient_max, solver->opt.gradient_tolerance,
+                          solver->report->n_free ? "" : "; no parameter is free");
+    return solver->is_ended;
+}
+
+int qn_fit_solver_is_last(qn_fit_solver *solver, double cost)
+{
+    if (solver->iteration >= solver->opt.max_iterations)
+        qn_fit_solver_end(solver, QN_FIT_MAX_ITERATIONS,
+                          "%d iterations are the limit; the cost is %.10g",
+                          solver->opt.max_iterations, cost);
+    return solver->is_ended;
+}
+
+int qn_fit_solver_is_late(qn_fit_solver *solver)
+{
+    const double time = qn_fit_solver_seconds(solver);
+
+    if (time > solver->opt.max_seconds)
+        qn_fit_solver_end(solver, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time,
+                          solver->opt.max_seconds);
+    return solver->is_ended;
 }

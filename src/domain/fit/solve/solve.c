@@ -1,5 +1,5 @@
 /* solve.c - whole solves in host memory: model, driver, solver, report. */
-#include "domain/fit/solve/gradient_solver.h"
+#include "domain/fit/solve/solver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,18 +50,13 @@ qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *o
     QN_TRY(qn_fit_lm_new(&table, options, &r, &lm, err));
     while (qn_fit_lm_step(lm) != QN_FIT_DONE)
         ;
-    memcpy(problem->x, qn_fit_host_driver_x(driver), problem->n_scalars * sizeof *problem->x);
     count_evaluations(model, &r);
     report_jacobian(model, options, &r);
-    qn_fit_host_driver_times(driver, &r);
-    if (qn_fit_host_driver_linear(driver)->of == &qn_fit_class_dense_qr)
-        r.rank = qn_fit_host_driver_rank(driver);
+    qn_fit_host_driver_results(driver, problem->x, &r);
     qn_fit_model_cost(model, problem->x);
     for (int k = 0; k < problem->n_groups; k++)
         r.group_costs[k] = qn_fit_model_group_cost(model, k);
     snprintf(r.solver, sizeof r.solver, "lm");
-    snprintf(r.linear, sizeof r.linear, "%s", qn_fit_host_driver_linear(driver)->of->name);
-    snprintf(r.note, sizeof r.note, "%s", qn_fit_host_driver_linear(driver)->note);
     *report = r;
     r = (qn_fit_report){ 0 };
 out:
@@ -100,10 +95,8 @@ static qn_status begin_gradient(qn_fit_problem *p, const qn_fit_solve_options *o
     QN_TRY(qn_fit_report_open(p, options->max_iterations, &s->report, err));
     QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, options->n_threads, &s->model, err));
     qn_fit_host_set_contraction(s->model->host, !options->strict_fp);
-    if (!(s->x = calloc((size_t)p->n_scalars + 1, sizeof *s->x))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
-        goto out;
-    }
+    if (!(s->x = calloc((size_t)p->n_scalars + 1, sizeof *s->x)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
     memcpy(s->x, p->x, p->n_scalars * sizeof *s->x);
     s->objective = (qn_fit_objective){ .n = p->n_scalars,
                                        .evaluate = evaluate,

@@ -25,8 +25,7 @@ typedef enum {
     QN_FIT_STALLED_RADIUS,
     QN_FIT_LINEAR_FAILURE,
     QN_FIT_NON_FINITE,
-    QN_FIT_USER_STOP,
-    QN_FIT_INVALID_PROBLEM
+    QN_FIT_USER_STOP
 } qn_fit_end;
 
 const char *qn_fit_end_name(qn_fit_end end); /* "converged_gradient", ... */
@@ -47,32 +46,15 @@ typedef struct qn_fit_iteration {
 
 /* Filled by qn_fit_solve_options_default: for many members 0 is not a useful value. */
 typedef struct qn_fit_solve_options {
-    int max_iterations;
-    double function_tolerance, gradient_tolerance, parameter_tolerance;
-    double initial_radius, max_radius, min_radius;
-    double min_lm_diagonal, max_lm_diagonal;
-    double min_relative_decrease;
-    int max_consecutive_invalid;
-    int jacobi_scaling, nonmonotonic, window;
-    double max_seconds;
-    double trust_region_radius; /* longest step; 0: no limit */
-    qn_fit_damp damping;
-    qn_fit_scale damping_scale;
+#define NUMBER(member, name, fallback, low, high) double member;
+#define COUNT(member, name, fallback, low, high)  int member;
+#define SWITCH(member, name, fallback, low)       int member;
+#define WORDS(type, member, name, ...)            type member;
+#define LINEAR(kind, member, name)
+#include "domain/fit/solve/options.def"
+    int window; /* costs that a nonmonotonic step is compared with */
     qn_fit_linear_kind linear_solver;
     qn_fit_linear_options linear;
-    qn_fit_jacobian jacobian;     /* of pcg */
-    qn_fit_precision storage;     /* of a stored Jacobian; F32 implies STORED */
-    qn_fit_accumulate accumulate; /* on a device */
-    int strict_fp;                /* 0: compilers may contract a * b + c in kernels of terms */
-    int speculate;  /* on a device: evaluate the end of a step before it is judged; -1: on a GPU */
-    int batch_size; /* on a device: the most instances of a dispatch; 0: all */
-    int renumber;   /* reorder blocks, for locality; -1: where it is expected to pay */
-    int fallback_threshold; /* with fewer instances, `auto` means the CPU */
-
-    /* L-BFGS and first-order methods. */
-    int history;
-    double learning_rate, beta1, beta2, epsilon, weight_decay;
-    double clip_norm; /* longest gradient; 0: no limit */
 
     int n_threads;
     double (*now)(void *user); /* seconds; NULL: times are 0 and max_seconds has no effect */
@@ -122,9 +104,30 @@ typedef struct qn_fit_report {
 qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, qn_fit_report *out,
                              qn_err *err);
 void qn_fit_report_free(qn_fit_report *report);
-void qn_fit_report_add(qn_fit_report *report, const qn_fit_iteration *record);
-__attribute__((format(printf, 3, 4))) void qn_fit_report_end(qn_fit_report *report, qn_fit_end end,
+
+/* What every solver has. */
+typedef struct qn_fit_solver {
+    qn_fit_solve_options opt;
+    qn_fit_report *report;
+    double start_seconds;
+    int iteration, is_ended;
+} qn_fit_solver;
+
+/* Checks the options. The report outlives the solver. */
+qn_status qn_fit_solver_begin(qn_fit_solver *solver, const qn_fit_solve_options *options,
+                              qn_fit_report *report, qn_err *err);
+double qn_fit_solver_seconds(const qn_fit_solver *solver);
+__attribute__((format(printf, 3, 4))) void qn_fit_solver_end(qn_fit_solver *solver, qn_fit_end end,
                                                              const char *format, ...);
+
+/* Adds an iteration to the history. After the start the caller's watch function may end the
+ * solve. */
+void qn_fit_solver_add(qn_fit_solver *solver, const qn_fit_iteration *record);
+
+/* These end the solve at their limit; they return whether it has ended. */
+int qn_fit_solver_is_flat(qn_fit_solver *solver, double gradient_max);
+int qn_fit_solver_is_last(qn_fit_solver *solver, double cost);
+int qn_fit_solver_is_late(qn_fit_solver *solver);
 
 /* The driver of Levenberg-Marquardt. */
 
@@ -174,12 +177,96 @@ qn_status qn_fit_host_driver_new(qn_fit_model *model, const qn_fit_solve_options
                                  qn_fit_host_driver **out, qn_err *err);
 void qn_fit_host_driver_free(qn_fit_host_driver *driver);
 qn_fit_driver qn_fit_host_driver_table(qn_fit_host_driver *driver);
-double *qn_fit_host_driver_x(qn_fit_host_driver *driver); /* the current point */
-const qn_fit_linear *qn_fit_host_driver_linear(const qn_fit_host_driver *driver);
-/* The rank of the Jacobian at the current point, if the linear solver knows it (dense_qr); else
- * -1. */
-int qn_fit_host_driver_rank(qn_fit_host_driver *driver);
-void qn_fit_host_driver_times(const qn_fit_host_driver *driver, qn_fit_report *report);
+/* Copies the current point, and notes times and the linear solver; also the rank of the Jacobian at
+ * this point, if that solver knows it (dense_qr). */
+void qn_fit_host_driver_results(qn_fit_host_driver *driver, double *x, qn_fit_report *report);
+
+/* Solvers that use only a cost and its gradient. Each step makes one evaluation. */
+
+/* The cost at x and its gradient; NaN when a term is not finite. */
+typedef struct qn_fit_objective {
+    uint32_t n;
+    double (*evaluate)(void *self, const double *x, double *gradient);
+    void (*describe)(void *self, char *text, size_t size);
+    const double *lower, *upper; /* NULL: no bounds */
+    void *self;
+} qn_fit_objective;
+
+/* L-BFGS (lbfgs.c).
+ *
+ * The solver sees scalars. The point, the gradient, the direction d and the pairs belong to its
+ * driver: host memory (below) or a device (resident/lbfgs.c). */
+
+typedef struct qn_fit_lbfgs_scalars {
+    double cost, slope, gradient_max; /* slope: along d */
+    double length;                    /* of d */
+    int n_pairs;
+} qn_fit_lbfgs_scalars;
+
+typedef struct qn_fit_lbfgs_driver {
+    /* cost, slope, gradient_max at x + share d; d is 0 before the first set_direction. */
+    void (*try_step)(void *self, double share, qn_fit_lbfgs_scalars *out);
+    /* x becomes the trial point; the pair is stored if its curvature is positive. */
+    void (*accept)(void *self);
+    /* d = -H g from the pairs, or without them after forgetting; slope, length, n_pairs. The slope
+     * is negative unless g is 0. */
+    void (*set_direction)(void *self, int is_forgetting, qn_fit_lbfgs_scalars *out);
+    void (*describe)(void *self, char *text, size_t size);
+    void *self;
+} qn_fit_lbfgs_driver;
+
+typedef struct qn_fit_lbfgs qn_fit_lbfgs;
+
+/* The driver and the report outlive the solver. */
+qn_status qn_fit_lbfgs_new(const qn_fit_lbfgs_driver *driver, const qn_fit_solve_options *options,
+                           qn_fit_report *report, qn_fit_lbfgs **out, qn_err *err);
+qn_fit_state qn_fit_lbfgs_step(qn_fit_lbfgs *solver);
+void qn_fit_lbfgs_free(qn_fit_lbfgs *solver);
+
+/* A step whose relative curvature is below this is not stored as a pair. */
+#define QN_FIT_CURVED 1e-10
+
+typedef struct qn_fit_lbfgs_host qn_fit_lbfgs_host;
+
+/* `x` holds the start and receives the result; it and the objective outlive the vectors. */
+qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
+                                const qn_fit_solve_options *options, double *x,
+                                qn_fit_lbfgs_host **out, qn_err *err);
+void qn_fit_lbfgs_host_free(qn_fit_lbfgs_host *host);
+qn_fit_lbfgs_driver qn_fit_lbfgs_host_table(qn_fit_lbfgs_host *host);
+
+/* First order (descent.c). */
+
+typedef enum { QN_FIT_SGD, QN_FIT_ADAM, QN_FIT_ADAMW } qn_fit_first_order;
+
+typedef struct qn_fit_descent qn_fit_descent;
+
+qn_status qn_fit_descent_new(const qn_fit_objective *objective, qn_fit_first_order method,
+                             const qn_fit_solve_options *options, double *x, qn_fit_report *report,
+                             qn_fit_descent **out, qn_err *err);
+qn_fit_state qn_fit_descent_step(qn_fit_descent *solver);
+void qn_fit_descent_free(qn_fit_descent *solver);
+
+/* Line search (lbfgs.c). */
+
+/* Finds a point with the strong Wolfe conditions by bracketing and cubic interpolation, one trial
+ * at a time. */
+typedef struct qn_fit_point {
+    double at, cost, slope;
+} qn_fit_point;
+
+typedef struct qn_fit_search {
+    qn_fit_point start, before, low, high;
+    double trial, widest; /* shares of the direction; from `widest` on the cost is not finite */
+    int n_trials, is_bracketed;
+} qn_fit_search;
+
+typedef enum { QN_FIT_SEARCH_ON, QN_FIT_SEARCH_FOUND, QN_FIT_SEARCH_FAILED } qn_fit_search_state;
+
+void qn_fit_search_begin(qn_fit_search *search, double cost, double slope, double first);
+
+/* Takes the cost and slope of the trial; search->trial becomes the next one. */
+qn_fit_search_state qn_fit_search_step(qn_fit_search *search, double cost, double slope);
 
 /* Whole solves (solve.c). */
 
@@ -190,7 +277,6 @@ qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *o
 qn_status qn_fit_solve_lbfgs(qn_fit_problem *problem, const qn_fit_solve_options *options,
                              qn_fit_report *report, qn_err *err);
 
-typedef enum { QN_FIT_SGD, QN_FIT_ADAM, QN_FIT_ADAMW } qn_fit_first_order;
 qn_status qn_fit_solve_first_order(qn_fit_problem *problem, qn_fit_first_order method,
                                    const qn_fit_solve_options *options, qn_fit_report *report,
                                    qn_err *err);

@@ -3,6 +3,7 @@
 #include "domain/fit/text/evaluate.h"
 
 #include "domain/fit/eval/eval.h"
+#include "domain/fit/text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum { CHUNK = 4096, MAX_TOPOLOGIES = 1000 };
 typedef struct {
     qn_fit_tape *tape;
     qn_fit_plan *plan;
+    qn_arena memory;
     double *data, *res;
     void *workspace;
 } machine;
@@ -23,8 +25,7 @@ static void machine_free(machine *m)
 {
     qn_fit_tape_free(m->tape);
     qn_fit_plan_free(m->plan);
-    free(m->data);
-    free(m->res);
+    qn_arena_clear(&m->memory);
     free(m->workspace);
 }
 
@@ -35,10 +36,12 @@ static qn_status machine_new(const qn_fit_graph *graph, machine *m, qn_err *err)
     QN_TRY(qn_fit_tape_new(graph, QN_FIT_WANT(QN_FIT_RES), (qn_fit_loss){ 0 }, QN_FIT_SWEEP_REVERSE,
                            &m->tape, err));
     QN_TRY(qn_fit_plan_new(m->tape, QN_FIT_F64, 0, &m->plan, err));
-    m->data = calloc((size_t)qn_fit_graph_n_columns(graph) * CHUNK + 1, sizeof *m->data);
-    m->res = calloc((size_t)qn_fit_graph_n_outputs(graph) * CHUNK + 1, sizeof *m->res);
+    m->data =
+        qn_arena_zeros(&m->memory, (size_t)qn_fit_graph_n_columns(graph) * CHUNK, sizeof *m->data);
+    m->res =
+        qn_arena_zeros(&m->memory, (size_t)qn_fit_graph_n_outputs(graph) * CHUNK, sizeof *m->res);
     m->workspace = aligned_alloc(64, (qn_fit_plan_bytes(m->plan) + 127) / 64 * 64);
-    if (!m->data || !m->res || !m->workspace)
+    if (m->memory.failed || !m->workspace)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: values of %d expressions", graph->name,
                      qn_fit_graph_n_outputs(graph));
 out:
@@ -74,10 +77,8 @@ qn_status qn_fit_host_values(qn_fit_evaluator *evaluator, const qn_fit_v *roots,
     machine m = { 0 };
     qn_status st = QN_OK;
 
-    if (!rows) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%d expressions", n_roots);
-        goto out;
-    }
+    if (!rows)
+        QN_FAIL(err, QN_ERR_NOMEM, "%d expressions", n_roots);
     for (int k = 0; k < n_roots; k++) {
         const qn_fit_node *node = qn_fit_at(evaluator->graph, roots[k]);
 
@@ -153,17 +154,16 @@ qn_status qn_fit_split_new(const qn_fit_evaluator *evaluator, const qn_fit_v *ou
 {
     const qn_fit_graph *g = evaluator->graph;
     splitter s = { .from = g };
-    uint8_t *needed = calloc((size_t)g->n_nodes + 1, 1);
+    qn_arena scratch = { 0 };
+    uint8_t *needed = qn_arena_zeros(&scratch, g->n_nodes, 1);
     qn_status st = QN_OK;
 
-    s.depends = calloc((size_t)g->n_nodes + 1, 1);
-    s.copy = calloc((size_t)g->n_nodes + 1, sizeof *s.copy);
+    s.depends = qn_arena_zeros(&scratch, g->n_nodes, 1);
+    s.copy = qn_arena_zeros(&scratch, g->n_nodes, sizeof *s.copy);
     s.split.columns = calloc((size_t)g->n_nodes + 1, sizeof *s.split.columns);
-    if (!needed || !s.depends || !s.copy || !s.split.columns ||
-        qn_fit_graph_new(g->name, QN_FIT_TEMPLATE, &s.split.graph, err) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u nodes", g->name, g->n_nodes);
-        goto out;
-    }
+    if (scratch.failed || !s.split.columns ||
+        qn_fit_graph_new(g->name, QN_FIT_TEMPLATE, &s.split.graph, err) != QN_OK)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %u nodes", g->name, g->n_nodes);
     qn_fit_reach(g, outputs, n_outputs, needed);
     for (qn_fit_v id = 1; id < g->n_nodes; id++) {
         const qn_fit_node *node = qn_fit_at(g, id);
@@ -179,9 +179,7 @@ qn_status qn_fit_split_new(const qn_fit_evaluator *evaluator, const qn_fit_v *ou
     *out = s.split;
     s.split = (qn_fit_split){ 0 };
 out:
-    free(needed);
-    free(s.depends);
-    free(s.copy);
+    qn_arena_clear(&scratch);
     qn_fit_split_free(&s.split);
     return st;
 }
@@ -201,7 +199,7 @@ static int has_lengths(const qn_fit_evaluator *w, uint32_t element)
 }
 
 /* Evaluates the first of the `n` remaining elements; those of the same topology move to the front
- * of `taken`. *left is the number of the others. */
+ * of `taken`, their positions to taken + n. *left is the number of the others. */
 static qn_status one_topology(const qn_fit_evaluator *like, qn_fit_job *job, uint32_t *elements,
                               uint32_t *positions, uint32_t n, uint32_t *taken, int topology,
                               uint32_t *left, qn_err *err)
@@ -210,37 +208,22 @@ static qn_status one_topology(const qn_fit_evaluator *like, qn_fit_job *job, uin
     uint32_t n_taken = 0, n_left = 0;
     qn_status st = QN_OK;
 
+    *left = 0;
     w.instance = n ? elements[0] : UINT32_MAX;
-    QN_TRY(qn_fit_evaluator_begin(&w, job->name, err));
+    QN_TRY(qn_fit_graph_new(job->name, QN_FIT_TEMPLATE, &w.graph, err));
     job->build(job, &w);
-    if (w.is_lost || n == 0) {
-        *left = 0;
+    if (w.is_lost || n == 0)
         goto out;
-    }
     for (uint32_t k = 0; k < n; k++) {
         if (has_lengths(&w, elements[k])) {
-            taken[2 * (size_t)n_taken] = elements[k];
-            taken[2 * (size_t)n_taken++ + 1] = positions[k];
+            taken[n_taken] = elements[k];
+            taken[(size_t)n + n_taken++] = positions[k];
         } else {
             elements[n_left] = elements[k];
             positions[n_left++] = positions[k];
         }
     }
-    /* Elements first, then their positions. */
-    {
-        uint32_t *const sorted = malloc(((size_t)n_taken + 1) * 2 * sizeof *sorted);
-
-        if (!sorted) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: %u instances", job->name, n_taken);
-            goto out;
-        }
-        for (size_t k = 0; k < n_taken; k++) {
-            sorted[k] = taken[2 * k];
-            sorted[n_taken + k] = taken[2 * k + 1];
-        }
-        st = job->read_elements(job, &w, sorted, sorted + n_taken, n_taken, topology, err);
-        free(sorted);
-    }
+    st = job->read_elements(job, &w, taken, taken + n, n_taken, topology, err);
     *left = n_left;
 out:
     qn_fit_evaluator_end(&w);
@@ -256,10 +239,8 @@ qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
     qn_status st = QN_OK;
     int topology = 0;
 
-    if (!rest || !taken) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u instances", job->name, n);
-        goto out;
-    }
+    if (!rest || !taken)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %u instances", job->name, n);
     for (uint32_t k = 0; k < n; k++) {
         rest[k] = elements ? elements[k] : k;
         rest[n + k] = k;
@@ -275,5 +256,102 @@ qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
 out:
     free(rest);
     free(taken);
+    return st;
+}
+
+/* Values. */
+
+typedef struct {
+    qn_fit_job job;
+    const qn_fit_tree *tree;
+    const char *loop;
+    int domain, dim;
+    uint32_t n;
+    qn_fit_vec roots;
+    double *out;
+} values_job;
+
+static void build_values(qn_fit_job *job, qn_fit_evaluator *w)
+{
+    values_job *v = (values_job *)job;
+    const qn_fit_text_value here = { .kind = QN_FIT_VALUE_PATH, .path = { .domain = v->domain } };
+
+    if (v->domain >= 0)
+        qn_fit_evaluator_bind(w, v->loop ? v->loop : "self", &here);
+    v->roots = qn_fit_evaluate_expr(w, v->tree);
+    if (w->is_lost)
+        return;
+    if (v->dim == 0)
+        v->dim = v->roots.n;
+    if (v->roots.n != v->dim && v->roots.n != 1)
+        qn_fit_evaluator_fault(w, v->tree->at, "%d numbers where %d %s", v->roots.n, v->dim,
+                               v->dim == 1 ? "is wanted" : "are wanted");
+}
+
+static qn_status read_values(qn_fit_job *job, qn_fit_evaluator *w, const uint32_t *elements,
+                             const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+{
+    values_job *v = (values_job *)job;
+    double *columns = malloc(((size_t)v->roots.n * n + 1) * sizeof *columns);
+    double *at[QN_FIT_MAX_VEC];
+    qn_status st = QN_OK;
+
+    (void)topology;
+    if (!v->out)
+        v->out = calloc((size_t)v->dim * v->n + 1, sizeof *v->out);
+    if (!columns || !v->out)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %u values", job->name, n);
+    for (int c = 0; c < v->roots.n; c++)
+        at[c] = columns + (size_t)c * n;
+    QN_TRY(qn_fit_host_values(w, v->roots.at, v->roots.n, elements, n, at, err));
+    for (uint32_t k = 0; k < n; k++)
+        for (int c = 0; c < v->dim; c++)
+            v->out[(size_t)positions[k] * (size_t)v->dim + (size_t)c] =
+                at[v->roots.n == 1 ? 0 : c][k];
+out:
+    free(columns);
+    return st;
+}
+
+qn_status qn_fit_values(qn_fit_loader *m, int item, const qn_fit_tree *tree, int domain,
+                        const char *loop, int *dim, double **out, qn_err *err)
+{
+    const qn_fit_evaluator like = { .scope = &m->text->scope,
+                                    .ast = m->ast,
+                                    .diagnostics = m->diagnostics,
+                                    .is_host = 1,
+                                    .self = loop ? -1 : domain,
+                                    .n_items = item };
+    values_job v = { .job = { build_values, read_values, m->ast->items[item].name.name, tree->at },
+                     .tree = tree,
+                     .loop = loop,
+                     .domain = domain,
+                     .dim = *dim,
+                     .n = domain < 0 ? 1 : m->text->scope.domains[domain].n };
+    const int before = m->diagnostics->n;
+    const qn_status st = qn_fit_each_topology(&like, &v.job, NULL, v.n, err);
+
+    *out = NULL;
+    if (st != QN_OK || m->diagnostics->n != before) {
+        free(v.out);
+        return st;
+    }
+    if (!v.out && !(v.out = calloc(1, sizeof *v.out)))
+        return qn_fail(err, QN_ERR_NOMEM, "%s: values", v.job.name);
+    *dim = v.dim;
+    *out = v.out;
+    return QN_OK;
+}
+
+qn_status qn_fit_number(qn_fit_loader *m, int item, const qn_fit_tree *tree, double *out,
+                        qn_err *err)
+{
+    double *value = NULL;
+    int dim = 1;
+    const qn_status st = qn_fit_values(m, item, tree, -1, NULL, &dim, &value, err);
+
+    if (value)
+        *out = *value;
+    free(value);
     return st;
 }

@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-qn_status qn_fit_evaluator_begin(qn_fit_evaluator *evaluator, const char *name, qn_err *err)
-{
-    if (qn_fit_graph_new(name, QN_FIT_TEMPLATE, &evaluator->graph, err) != QN_OK)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: a graph", name);
-    return QN_OK;
-}
-
 void qn_fit_evaluator_end(qn_fit_evaluator *evaluator)
 {
     qn_fit_graph_free(evaluator->graph);
@@ -37,6 +30,14 @@ void qn_fit_evaluator_fault(qn_fit_evaluator *evaluator, size_t at, const char *
     evaluator->is_lost = 1;
 }
 
+void qn_fit_evaluator_unknown(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                              const char *what, const char *const *names)
+{
+    if (!evaluator->is_lost)
+        qn_fit_diagnose_unknown(evaluator->diagnostics, tree->at, what, tree->name, names);
+    evaluator->is_lost = 1;
+}
+
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element)
 {
     for (int k = 0; k < path->n; k++) {
@@ -47,11 +48,6 @@ uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element)
     return element;
 }
 
-qn_fit_text_value qn_fit_element(int domain)
-{
-    return (qn_fit_text_value){ .kind = QN_FIT_VALUE_PATH, .path = { .domain = domain } };
-}
-
 void qn_fit_evaluator_bind(qn_fit_evaluator *evaluator, const char *name,
                            const qn_fit_text_value *value)
 {
@@ -59,7 +55,7 @@ void qn_fit_evaluator_bind(qn_fit_evaluator *evaluator, const char *name,
                                   &evaluator->local_room, sizeof *more);
 
     if (!more) {
-        evaluator->is_lost = 1;
+        qn_fit_evaluator_starve(evaluator);
         return;
     }
     evaluator->locals = more;
@@ -135,13 +131,6 @@ static void set_nodes(qn_fit_text_value *out, const qn_fit_vec *nodes)
 {
     out->kind = QN_FIT_VALUE_NODES;
     out->nodes = *nodes;
-}
-
-static void set_node(qn_fit_text_value *out, qn_fit_v node)
-{
-    out->kind = QN_FIT_VALUE_NODES;
-    out->nodes.n = 1;
-    out->nodes.at[0] = node;
 }
 
 /* Operators. */
@@ -251,7 +240,7 @@ static void evaluate_power(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_tex
     if (!w->is_lost && (a.n != 1 || b.n != 1))
         qn_fit_evaluator_fault(w, t->at, "^ is for two numbers, not for vectors");
     if (!w->is_lost)
-        set_node(out, qn_fit_op(w->graph, "pow", (const qn_fit_v[]){ a.at[0], b.at[0] }, 2));
+        qn_fit_set_node(out, qn_fit_op(w->graph, "pow", (const qn_fit_v[]){ a.at[0], b.at[0] }, 2));
 }
 
 static void evaluate_select(qn_fit_evaluator *w, const qn_fit_tree *t, qn_fit_text_value *out)
@@ -303,7 +292,7 @@ void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
     evaluator->depth++;
     switch (tree->kind) {
     case QN_FIT_TREE_NUMBER:
-        set_node(out, qn_fit_lit(evaluator->graph, tree->number));
+        qn_fit_set_node(out, qn_fit_lit(evaluator->graph, tree->number));
         break;
     case QN_FIT_TREE_NAME:
         qn_fit_evaluate_name(evaluator, tree, out);

@@ -79,15 +79,15 @@ typedef struct qn_fit_evaluator {
     size_t local_room;
     int n_locals, frame; /* names of the current function begin at `frame` */
     qn_fit_slot_use *slots;
-    int n_slots, slot_room;
+    int n_slots;
     qn_fit_column_use *columns;
-    int n_columns, column_room;
+    int n_columns;
     qn_fit_length_use *lengths;
-    int n_lengths, length_room;
+    int n_lengths;
+    size_t slot_room, column_room, length_room;
     int n_steps, depth, is_lost;
 } qn_fit_evaluator;
 
-qn_status qn_fit_evaluator_begin(qn_fit_evaluator *evaluator, const char *name, qn_err *err);
 void qn_fit_evaluator_end(qn_fit_evaluator *evaluator);
 
 /* Binds a name for the following trees. */
@@ -101,8 +101,19 @@ void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
 qn_fit_vec qn_fit_evaluate_nodes(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                                  const qn_fit_text_value *value);
 
-/* The element itself, for a loop variable or self. */
-qn_fit_text_value qn_fit_element(int domain);
+static inline void qn_fit_set_node(qn_fit_text_value *out, qn_fit_v node)
+{
+    out->kind = QN_FIT_VALUE_NODES;
+    out->nodes.n = 1;
+    out->nodes.at[0] = node;
+}
+
+/* Ends an evaluation for lack of memory. */
+static inline void qn_fit_evaluator_starve(qn_fit_evaluator *evaluator)
+{
+    evaluator->diagnostics->is_out_of_memory = 1;
+    evaluator->is_lost = 1;
+}
 
 uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
 
@@ -110,6 +121,8 @@ uint32_t qn_fit_path_end(const qn_fit_path *path, uint32_t element);
 
 void qn_fit_evaluator_fault(qn_fit_evaluator *evaluator, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void qn_fit_evaluator_unknown(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
+                              const char *what, const char *const *names);
 void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                           qn_fit_text_value *out);
 void qn_fit_evaluate_field(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
@@ -130,8 +143,8 @@ void qn_fit_evaluate_array(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
 qn_status qn_fit_host_values(qn_fit_evaluator *evaluator, const qn_fit_v *roots, int n_roots,
                              const uint32_t *elements, uint32_t n, double *const *out, qn_err *err);
 
-/* The part of a graph that depends on parameters. The largest parts that do not become data
- * columns: columns[k] is the node of the evaluator's graph for column k. */
+/* The part of a graph that depends on parameters. The largest subexpressions without parameters
+ * become data columns: columns[k] is the node of the evaluator's graph for column k. */
 typedef struct qn_fit_split {
     qn_fit_graph *graph; /* not finished, outputs set */
     qn_fit_v *columns;

@@ -1,7 +1,7 @@
 /* evaluate_calls.c - functions of the program and of the language; sums over lists. */
 #include "domain/fit/text/evaluate.h"
 
-#include "util/closest.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void call_item(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_it
 
 static void unknown_function(qn_fit_evaluator *w, const qn_fit_tree *t)
 {
-    const char *names[512] = { 0 }, *hint;
+    const char *names[512] = { 0 };
     const qn_fit_function *f;
     int n = 0;
 
@@ -53,10 +53,7 @@ static void unknown_function(qn_fit_evaluator *w, const qn_fit_tree *t)
     for (int k = 0; n < 510 && k < w->n_items; k++)
         if (w->ast->items[k].kind == QN_FIT_ITEM_FUN)
             names[n++] = w->ast->items[k].name.name;
-    hint = qn_closest(t->name, names);
-    qn_fit_evaluator_fault(
-        w, t->at, hint ? "unknown function %.80s; did you mean %.80s?" : "unknown function %.80s",
-        t->name, hint);
+    qn_fit_evaluator_unknown(w, t, "function", names);
 }
 
 static void call_builtin(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_function *f,
@@ -70,7 +67,7 @@ static void call_builtin(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit
         return;
     }
     if (!(args = calloc((size_t)t->n_kids + 1, sizeof *args))) {
-        w->is_lost = 1;
+        qn_fit_evaluator_starve(w);
         return;
     }
     for (int k = 0; k < t->n_kids && !w->is_lost; k++)
@@ -110,17 +107,12 @@ static uint32_t length_of(qn_fit_evaluator *w, const qn_fit_text_value *list)
     if (w->instance == UINT32_MAX)
         return PRETENDED_LENGTH;
     at = qn_fit_path_end(&list->path, w->instance);
-    if (w->n_lengths == w->length_room) {
-        const int room = w->length_room ? 2 * w->length_room : 8;
-
-        if (!(more = realloc(w->lengths, (size_t)room * sizeof *more))) {
-            w->is_lost = 1;
-            return 0;
-        }
-        w->lengths = more;
-        w->length_room = room;
+    if (!(more = qn_grown(w->lengths, (size_t)w->n_lengths, &w->length_room, sizeof *more))) {
+        qn_fit_evaluator_starve(w);
+        return 0;
     }
-    more = &w->lengths[w->n_lengths++];
+    w->lengths = more;
+    more += w->n_lengths++;
     *more = (qn_fit_length_use){ list->start, list->path, list->start[at + 1] - list->start[at] };
     return more->length;
 }
@@ -132,7 +124,7 @@ static void join(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_vec *te
     qn_fit_v *column = malloc((size_t)(n + 1) * sizeof *column);
 
     if (!column) {
-        w->is_lost = 1;
+        qn_fit_evaluator_starve(w);
         return;
     }
     out->kind = QN_FIT_VALUE_NODES;
@@ -156,9 +148,7 @@ static int element_of(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_te
                       uint32_t k, qn_fit_text_value *out)
 {
     if (list->kind == QN_FIT_VALUE_NODES) {
-        out->kind = QN_FIT_VALUE_NODES;
-        out->nodes.n = 1;
-        out->nodes.at[0] = list->nodes.at[k];
+        qn_fit_set_node(out, list->nodes.at[k]);
         return 1;
     }
     if (list->path.n == QN_FIT_MAX_PATH) {
@@ -190,9 +180,7 @@ void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
     }
     n = list.kind == QN_FIT_VALUE_LIST ? length_of(evaluator, &list) : (uint32_t)list.nodes.n;
     if (n == 0 && !strcmp(tree->name, "sum")) {
-        out->kind = QN_FIT_VALUE_NODES;
-        out->nodes.n = 1;
-        out->nodes.at[0] = qn_fit_lit(evaluator->graph, 0);
+        qn_fit_set_node(out, qn_fit_lit(evaluator->graph, 0));
         return;
     }
     if (n == 0 || n > QN_FIT_MAX_STEPS) {
@@ -200,7 +188,7 @@ void qn_fit_evaluate_fold(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         return;
     }
     if (!(terms = calloc(n, sizeof *terms))) {
-        evaluator->is_lost = 1;
+        qn_fit_evaluator_starve(evaluator);
         return;
     }
     for (uint32_t k = 0; k < n && !evaluator->is_lost; k++) {

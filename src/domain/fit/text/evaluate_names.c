@@ -2,29 +2,13 @@
 #include "domain/fit/text/evaluate.h"
 
 #include "util/closest.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Uses. */
-
-/* Room for one more; without memory, NULL, and the evaluation is lost. */
-static void *one_more(qn_fit_evaluator *w, void **list, int n, int *room, size_t size)
-{
-    if (n == *room) {
-        const int more = *room ? 2 * *room : 16;
-        void *grown = realloc(*list, (size_t)more * size);
-
-        if (!grown) {
-            w->is_lost = 1;
-            return NULL;
-        }
-        *list = grown;
-        *room = more;
-    }
-    return (char *)*list + (size_t)n * size;
-}
 
 static int is_same_path(const qn_fit_path *a, const qn_fit_path *b)
 {
@@ -39,22 +23,24 @@ static int is_same_path(const qn_fit_path *a, const qn_fit_path *b)
 
 static int slot_of(qn_fit_evaluator *w, int array, const qn_fit_path *path)
 {
-    qn_fit_slot_use *at;
+    qn_fit_slot_use *more;
 
     for (int k = 0; k < w->n_slots; k++)
         if (w->slots[k].array == array && is_same_path(&w->slots[k].path, path))
             return k;
-    at = one_more(w, (void **)&w->slots, w->n_slots, &w->slot_room, sizeof *at);
-    if (!at)
+    if (!(more = qn_grown(w->slots, (size_t)w->n_slots, &w->slot_room, sizeof *more))) {
+        qn_fit_evaluator_starve(w);
         return 0;
-    *at = (qn_fit_slot_use){ array, *path };
+    }
+    w->slots = more;
+    more[w->n_slots] = (qn_fit_slot_use){ array, *path };
     return w->n_slots++;
 }
 
 static qn_fit_v column_of(qn_fit_evaluator *w, const double *numbers, int dim, int comp,
                           const qn_fit_path *path)
 {
-    qn_fit_column_use *at;
+    qn_fit_column_use *more;
 
     for (int k = 0; k < w->n_columns; k++) {
         const qn_fit_column_use *c = &w->columns[k];
@@ -62,10 +48,12 @@ static qn_fit_v column_of(qn_fit_evaluator *w, const double *numbers, int dim, i
         if (c->at == numbers && c->dim == dim && c->comp == comp && is_same_path(&c->path, path))
             return qn_fit_data(w->graph, k);
     }
-    at = one_more(w, (void **)&w->columns, w->n_columns, &w->column_room, sizeof *at);
-    if (!at)
+    if (!(more = qn_grown(w->columns, (size_t)w->n_columns, &w->column_room, sizeof *more))) {
+        qn_fit_evaluator_starve(w);
         return 0;
-    *at = (qn_fit_column_use){ numbers, dim, comp, *path };
+    }
+    w->columns = more;
+    more[w->n_columns] = (qn_fit_column_use){ numbers, dim, comp, *path };
     return qn_fit_data(w->graph, w->n_columns++);
 }
 
@@ -95,9 +83,7 @@ static void field_of(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_pat
                      const qn_fit_field *field, qn_fit_text_value *out)
 {
     if (field->kind == QN_FIT_FIELD_REAL) {
-        out->kind = QN_FIT_VALUE_NODES;
-        out->nodes.n = 1;
-        out->nodes.at[0] = column_of(w, field->real, 1, 0, path);
+        qn_fit_set_node(out, column_of(w, field->real, 1, 0, path));
         return;
     }
     if (path->n == QN_FIT_MAX_PATH) {
@@ -120,7 +106,6 @@ static void unknown_name(qn_fit_evaluator *w, const qn_fit_tree *t)
 {
     const char **names =
         calloc((size_t)(w->n_locals + 1) + w->scope->names.n_used + 2, sizeof *names);
-    const char *hint = NULL;
     const qn_map_entry *e;
     size_t at = 0;
     int n = 0;
@@ -129,17 +114,18 @@ static void unknown_name(qn_fit_evaluator *w, const qn_fit_tree *t)
         names[n++] = w->locals[k].name;
     while (names && (e = qn_map_next(&w->scope->names, &at)))
         names[n++] = e->key;
-    if (names)
-        hint = qn_closest(t->name, names);
-    qn_fit_evaluator_fault(w, t->at,
-                           hint ? "unknown name %.80s; did you mean %.80s?" : "unknown name %.80s",
-                           t->name, hint);
+    qn_fit_evaluator_unknown(w, t, "name", names);
     free(names);
 }
 
 void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                           qn_fit_text_value *out)
 {
+    static const char *const others[] = {
+        [QN_FIT_IS_DOMAIN] = "a domain, not a value",
+        [QN_FIT_IS_FUNCTION] = "a function; it needs arguments",
+        [QN_FIT_IS_TERM] = "a term, not a value",
+    };
     const qn_fit_field *field;
     qn_fit_named found;
 
@@ -180,14 +166,9 @@ void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         out->index = found.index;
         return;
     case QN_FIT_IS_DOMAIN:
-        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a domain, not a value", tree->name);
-        return;
     case QN_FIT_IS_FUNCTION:
-        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a function; it needs arguments",
-                               tree->name);
-        return;
     case QN_FIT_IS_TERM:
-        qn_fit_evaluator_fault(evaluator, tree->at, "%s is a term, not a value", tree->name);
+        qn_fit_evaluator_fault(evaluator, tree->at, "%s is %s", tree->name, others[found.kind]);
         return;
     case QN_FIT_IS_BROKEN:
         evaluator->is_lost = 1;
@@ -196,9 +177,7 @@ void qn_fit_evaluate_name(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         break;
     }
     if (!strcmp(tree->name, "pi")) {
-        out->kind = QN_FIT_VALUE_NODES;
-        out->nodes.n = 1;
-        out->nodes.at[0] = qn_fit_lit(evaluator->graph, 3.14159265358979323846);
+        qn_fit_set_node(out, qn_fit_lit(evaluator->graph, 3.14159265358979323846));
         return;
     }
     unknown_name(evaluator, tree);
@@ -270,9 +249,7 @@ void qn_fit_evaluate_field(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                                v.n == 1 ? "" : "s", tree->name);
         return;
     }
-    out->kind = QN_FIT_VALUE_NODES;
-    out->nodes.n = 1;
-    out->nodes.at[0] = v.at[letter - letters];
+    qn_fit_set_node(out, v.at[letter - letters]);
 }
 
 /* Indices. */
@@ -349,7 +326,5 @@ void qn_fit_evaluate_index(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
                                v.n - 1);
         return;
     }
-    out->kind = QN_FIT_VALUE_NODES;
-    out->nodes.n = 1;
-    out->nodes.at[0] = v.at[(int)node->value];
+    qn_fit_set_node(out, v.at[(int)node->value]);
 }

@@ -1,8 +1,6 @@
 /* orders.c - the instructions of a program: solve and write. */
 #include "domain/fit/text/text.h"
 
-#include "util/closest.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,67 +10,19 @@ static const char *const SOLVERS[] = {
     "lm", "gauss_newton", "lbfgs", "sgd", "adam", "adamw", NULL
 };
 
-static const char *const OPTIONS[] = { "max_iterations",
-                                       "function_tolerance",
-                                       "gradient_tolerance",
-                                       "parameter_tolerance",
-                                       "initial_radius",
-                                       "max_radius",
-                                       "min_radius",
-                                       "min_lm_diagonal",
-                                       "max_lm_diagonal",
-                                       "damping_scale",
-                                       "damping",
-                                       "min_relative_decrease",
-                                       "max_consecutive_invalid",
-                                       "jacobi_scaling",
-                                       "nonmonotonic",
-                                       "max_seconds",
-                                       "linear_solver",
-                                       "speculate",
-                                       "trust_region_radius",
-                                       "max_linear_iterations",
-                                       "eta",
-                                       "jacobian",
-                                       "storage",
-                                       "accumulate",
-                                       "fallback_threshold",
-                                       "strict_fp",
-                                       "batch_size",
-                                       "renumber",
-                                       "history",
-                                       "lr",
-                                       "b1",
-                                       "b2",
-                                       "eps",
-                                       "weight_decay",
-                                       "clip_norm",
+static const char *const OPTIONS[] = { "linear_solver",
+#define NUMBER(member, name, fallback, low, high) name,
+#define COUNT(member, name, fallback, low, high)  name,
+#define SWITCH(member, name, fallback, low)       name,
+#define WORDS(type, member, name, ...)            name,
+#define LINEAR(kind, member, name)                name,
+#include "domain/fit/solve/options.def"
                                        NULL };
-
-static void unknown(qn_fit_loader *m, const qn_fit_word *word, const char *what,
-                    const char *const *names)
-{
-    const char *hint = qn_closest(word->name, names);
-
-    qn_fit_diagnose(m->diagnostics, word->at,
-                    hint ? "unknown %s %.60s; did you mean %.60s?" : "unknown %s %.60s", what,
-                    word->name, hint);
-}
-
-static int is_one_of(const char *name, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(*names, name))
-            return 1;
-    return 0;
-}
 
 /* A name that is not a constant is a word: linear_solver = schur. */
 static qn_status load_option(qn_fit_loader *m, int item, const qn_fit_word *word,
                              qn_fit_option *out, qn_err *err)
 {
-    double *number = NULL;
-    int dim = 1;
     qn_status st;
 
     snprintf(out->name, sizeof out->name, "%s", word->name);
@@ -84,11 +34,9 @@ static qn_status load_option(qn_fit_loader *m, int item, const qn_fit_word *word
                  word->string ? word->string : word->value->name);
         return QN_OK;
     }
-    st = qn_fit_values(m, item, word->value, -1, NULL, &dim, &number, err);
-    out->number = number ? *number : 0;
-    if (number && isnan(*number))
+    st = qn_fit_number(m, item, word->value, &out->number, err);
+    if (isnan(out->number))
         qn_fit_diagnose(m->diagnostics, word->value->at, "%.40s is not a number", word->name);
-    free(number);
     return st;
 }
 
@@ -104,16 +52,17 @@ qn_status qn_fit_load_solve(qn_fit_loader *m, int item, qn_err *err)
     t->solves = more;
     solve = &t->solves[t->n_solves++];
     *solve = (qn_fit_solve){ 0 };
-    if (!is_one_of(it->name.name, SOLVERS)) {
-        unknown(m, &it->name, "solver", SOLVERS);
+    if (!qn_fit_is_among(it->name.name, SOLVERS)) {
+        qn_fit_diagnose_unknown(m->diagnostics, it->name.at, "solver", it->name.name, SOLVERS);
         return QN_OK;
     }
     snprintf(solve->solver, sizeof solve->solver, "%s", it->name.name);
     if (!(solve->options = calloc((size_t)it->n_words + 1, sizeof *solve->options)))
         return qn_fail(err, QN_ERR_NOMEM, "solve %s", it->name.name);
     for (int k = 0; k < it->n_words && st == QN_OK; k++) {
-        if (!is_one_of(it->words[k].name, OPTIONS)) {
-            unknown(m, &it->words[k], "option", OPTIONS);
+        if (!qn_fit_is_among(it->words[k].name, OPTIONS)) {
+            qn_fit_diagnose_unknown(m->diagnostics, it->words[k].at, "option", it->words[k].name,
+                                    OPTIONS);
             continue;
         }
         if (qn_fit_solve_option(solve, it->words[k].name)) {

@@ -2,8 +2,6 @@
 #include "domain/fit/text/tree.h"
 #include "util/list.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void expect_word(qn_fit_parser *p, const char *word)
@@ -104,12 +102,9 @@ static void parse_rows(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, ';');
 }
 
-static void parse_input(qn_fit_parser *p, qn_fit_item *item, const char *kind)
+static void parse_input(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_INPUT;
-    item->word = kind;
-    item->name = read_name(p, "the name of an input", 1);
-    if (!strcmp(kind, "table") && qn_fit_accept(p, '(')) {
+    if (!strcmp(item->word, "table") && qn_fit_accept(p, '(')) {
         item->kind = QN_FIT_ITEM_TABLE;
         do
             add_word(p, &item->words, &item->n_words, read_name(p, "the name of a column", 1));
@@ -145,8 +140,6 @@ static qn_fit_tree *parse_tuple(qn_fit_parser *p)
 
 static void parse_set(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_SET;
-    item->name = read_name(p, "the name of a set", 1);
     qn_fit_expect(p, '(');
     do {
         qn_fit_word w = read_name(p, "the name of a field", 1);
@@ -180,8 +173,6 @@ static void parse_set(qn_fit_parser *p, qn_fit_item *item)
 
 static void parse_const(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_CONST;
-    item->name = read_name(p, "the name of a constant", 1);
     qn_fit_expect(p, '=');
     item->value = qn_fit_parse_expr(p);
     qn_fit_expect(p, ';');
@@ -233,12 +224,10 @@ static void parse_clauses(qn_fit_parser *p, qn_fit_item *item)
     }
 }
 
-static void parse_values(qn_fit_parser *p, qn_fit_item *item, qn_fit_item_kind kind)
+static void parse_values(qn_fit_parser *p, qn_fit_item *item)
 {
-    const int is_param = kind == QN_FIT_ITEM_PARAM;
+    const int is_param = item->kind == QN_FIT_ITEM_PARAM;
 
-    item->kind = kind;
-    item->name = read_name(p, is_param ? "the name of a parameter" : "the name of data", 1);
     if (!is_param || p->token.kind == '[') {
         qn_fit_expect(p, '[');
         item->domain = read_domain(p);
@@ -267,8 +256,6 @@ static void parse_lets(qn_fit_parser *p, qn_fit_item *item)
 
 static void parse_fun(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_FUN;
-    item->name = read_name(p, "the name of a function", 1);
     qn_fit_expect(p, '(');
     if (p->token.kind != ')')
         do
@@ -294,11 +281,9 @@ static int parse_option(qn_fit_parser *p, qn_fit_item *item)
 {
     qn_fit_word w = { .at = p->token.at };
 
-    if (qn_fit_accept_word(p, "weight")) {
-        w.name = "weight";
-        w.value = qn_fit_parse_expr(p);
-    } else if (qn_fit_accept_word(p, "target")) {
-        w.name = "target";
+    if (qn_fit_is_word(p, "weight") || qn_fit_is_word(p, "target")) {
+        w.name = qn_fit_token_text(p);
+        qn_fit_advance(p);
         w.value = qn_fit_parse_expr(p);
     } else if (qn_fit_accept_word(p, "loss")) {
         w.name = "loss";
@@ -315,13 +300,9 @@ static int parse_option(qn_fit_parser *p, qn_fit_item *item)
     return 1;
 }
 
-static void parse_block(qn_fit_parser *p, qn_fit_item *item, const char *kind)
+static void parse_block(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_BLOCK;
-    item->word = kind;
-    item->name = read_name(p, "the name of a term", 1);
     if (qn_fit_accept_word(p, "over")) {
-        item->loop_at = p->token.at;
         item->loop = read_name(p, "a loop variable", 1).name;
         expect_word(p, "in");
         item->domain = read_domain(p);
@@ -342,8 +323,6 @@ static void parse_block(qn_fit_parser *p, qn_fit_item *item, const char *kind)
 
 static void parse_solve(qn_fit_parser *p, qn_fit_item *item)
 {
-    item->kind = QN_FIT_ITEM_SOLVE;
-    item->name = read_name(p, "the name of a solver", 0);
     qn_fit_expect(p, '{');
     while (!p->is_lost && p->token.kind != '}') {
         qn_fit_word w = read_name(p, "the name of an option", 0);
@@ -361,44 +340,68 @@ static void parse_solve(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, '}');
 }
 
+static void parse_eliminate(qn_fit_parser *p, qn_fit_item *item)
+{
+    (void)item;
+    qn_fit_expect(p, ';');
+}
+
+static void parse_write(qn_fit_parser *p, qn_fit_item *item)
+{
+    expect_word(p, "to");
+    item->string_at = p->token.at;
+    if (!p->is_lost && p->token.kind == QN_FIT_TOK_STRING)
+        item->string = qn_fit_token_text(p);
+    qn_fit_expect(p, QN_FIT_TOK_STRING);
+    qn_fit_expect(p, ';');
+}
+
+/* What begins with the word: its name, which it declares or uses, then what `parse` reads. */
+static const struct {
+    const char *word;
+    qn_fit_item_kind kind;
+    const char *name;
+    int is_declared;
+    void (*parse)(qn_fit_parser *p, qn_fit_item *item);
+} ITEMS[] = {
+    { "mesh", QN_FIT_ITEM_INPUT, "the name of an input", 1, parse_input },
+    { "table", QN_FIT_ITEM_INPUT, "the name of an input", 1, parse_input },
+    { "bal", QN_FIT_ITEM_INPUT, "the name of an input", 1, parse_input },
+    { "set", QN_FIT_ITEM_SET, "the name of a set", 1, parse_set },
+    { "const", QN_FIT_ITEM_CONST, "the name of a constant", 1, parse_const },
+    { "param", QN_FIT_ITEM_PARAM, "the name of a parameter", 1, parse_values },
+    { "data", QN_FIT_ITEM_DATA, "the name of data", 1, parse_values },
+    { "fun", QN_FIT_ITEM_FUN, "the name of a function", 1, parse_fun },
+    { "residual", QN_FIT_ITEM_BLOCK, "the name of a term", 1, parse_block },
+    { "energy", QN_FIT_ITEM_BLOCK, "the name of a term", 1, parse_block },
+    { "eliminate", QN_FIT_ITEM_ELIMINATE, "the name of a parameter", 0, parse_eliminate },
+    { "solve", QN_FIT_ITEM_SOLVE, "the name of a solver", 0, parse_solve },
+    { "write", QN_FIT_ITEM_WRITE, "the name of a parameter", 0, parse_write },
+};
+
+enum { N_ITEMS = sizeof ITEMS / sizeof *ITEMS };
+
+/* The number of the item that the token begins, or N_ITEMS. */
+static int item_here(const qn_fit_parser *p)
+{
+    int k = 0;
+
+    while (k < N_ITEMS && !qn_fit_is_word(p, ITEMS[k].word))
+        k++;
+    return k;
+}
+
 static void parse_item(qn_fit_parser *p, qn_fit_item *item)
 {
+    const int k = item_here(p);
+
     item->at = p->token.at;
-    if (qn_fit_accept_word(p, "mesh"))
-        parse_input(p, item, "mesh");
-    else if (qn_fit_accept_word(p, "table"))
-        parse_input(p, item, "table");
-    else if (qn_fit_accept_word(p, "bal"))
-        parse_input(p, item, "bal");
-    else if (qn_fit_accept_word(p, "set"))
-        parse_set(p, item);
-    else if (qn_fit_accept_word(p, "const"))
-        parse_const(p, item);
-    else if (qn_fit_accept_word(p, "param"))
-        parse_values(p, item, QN_FIT_ITEM_PARAM);
-    else if (qn_fit_accept_word(p, "data"))
-        parse_values(p, item, QN_FIT_ITEM_DATA);
-    else if (qn_fit_accept_word(p, "fun"))
-        parse_fun(p, item);
-    else if (qn_fit_accept_word(p, "residual"))
-        parse_block(p, item, "residual");
-    else if (qn_fit_accept_word(p, "energy"))
-        parse_block(p, item, "energy");
-    else if (qn_fit_accept_word(p, "eliminate")) {
-        item->kind = QN_FIT_ITEM_ELIMINATE;
-        item->name = read_name(p, "the name of a parameter", 0);
-        qn_fit_expect(p, ';');
-    } else if (qn_fit_accept_word(p, "solve")) {
-        parse_solve(p, item);
-    } else if (qn_fit_accept_word(p, "write")) {
-        item->kind = QN_FIT_ITEM_WRITE;
-        item->name = read_name(p, "the name of a parameter", 0);
-        expect_word(p, "to");
-        item->string_at = p->token.at;
-        if (!p->is_lost && p->token.kind == QN_FIT_TOK_STRING)
-            item->string = qn_fit_token_text(p);
-        qn_fit_expect(p, QN_FIT_TOK_STRING);
-        qn_fit_expect(p, ';');
+    if (k < N_ITEMS) {
+        qn_fit_advance(p);
+        item->kind = ITEMS[k].kind;
+        item->word = ITEMS[k].word;
+        item->name = read_name(p, ITEMS[k].name, ITEMS[k].is_declared);
+        ITEMS[k].parse(p, item);
     } else {
         p->last_end = p->token.at;
         qn_fit_unexpected(p, "an item (mesh, table, bal, set, const, param, data, fun, residual, "
@@ -407,18 +410,6 @@ static void parse_item(qn_fit_parser *p, qn_fit_item *item)
 }
 
 /* The whole. */
-
-static int starts_item(const qn_fit_parser *p)
-{
-    static const char *const words[] = { "mesh",      "table", "bal",   "set",      "const",
-                                         "param",     "data",  "fun",   "residual", "energy",
-                                         "eliminate", "solve", "write", NULL };
-
-    for (int k = 0; words[k]; k++)
-        if (qn_fit_is_word(p, words[k]))
-            return 1;
-    return 0;
-}
 
 /* Skips to the word that starts the next item on a line of its own: the rest of a broken item would
  * only cause more errors. */
@@ -431,7 +422,7 @@ static void recover(qn_fit_parser *p)
 
         while (k > 0 && (p->diagnostics->text[k - 1] == ' ' || p->diagnostics->text[k - 1] == '\t'))
             k--;
-        if (starts_item(p) && (k == 0 || p->diagnostics->text[k - 1] == '\n'))
+        if (item_here(p) < N_ITEMS && (k == 0 || p->diagnostics->text[k - 1] == '\n'))
             break;
         qn_fit_advance(p);
     }

@@ -305,6 +305,6 @@ void qn_fit_scope_input(qn_fit_scope *scope, const qn_fit_item *item, const qn_f
     if (st == QN_OK)
         st = SOURCES[k].make(&c, source, &err);
     if (st != QN_OK)
-        qn_fit_diagnose(diagnostics, n_args ? args[0].at : item->words[0].at, "%.220s", err.text);
+        qn_fit_diagnose_error(diagnostics, n_args ? args[0].at : item->words[0].at, &err);
     free(c.data);
 }

@@ -2,7 +2,7 @@
 #include "domain/fit/text/evaluate.h"
 #include "domain/fit/text/text.h"
 
-#include "util/closest.h"
+#include "util/arena.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void apply_factor(term *t, qn_fit_evaluator *w)
 static void build(qn_fit_job *job, qn_fit_evaluator *w)
 {
     term *t = (term *)job;
-    const qn_fit_text_value here = qn_fit_element(t->domain);
+    const qn_fit_text_value here = { .kind = QN_FIT_VALUE_PATH, .path = { .domain = t->domain } };
     const qn_fit_item *item = t->item;
 
     t->n_rows = 0;
@@ -102,36 +102,23 @@ static void build(qn_fit_job *job, qn_fit_evaluator *w)
 /* The tables of one topology. */
 
 typedef struct {
+    qn_arena memory;
     int *sets;
     uint32_t **blocks;
     double **columns;
     int n_slots, n_columns;
 } tables;
 
-static void free_tables(tables *t)
-{
-    for (int k = 0; t->blocks && k < t->n_slots; k++)
-        free(t->blocks[k]);
-    for (int k = 0; t->columns && k < t->n_columns; k++)
-        free(t->columns[k]);
-    free(t->sets);
-    free(t->blocks);
-    free(t->columns);
-}
-
 static qn_status allocate_tables(tables *t, uint32_t n, const char *name, qn_err *err)
 {
-    int is_full;
-
-    t->sets = calloc((size_t)t->n_slots + 1, sizeof *t->sets);
-    t->blocks = calloc((size_t)t->n_slots + 1, sizeof *t->blocks);
-    t->columns = calloc((size_t)t->n_columns + 1, sizeof *t->columns);
-    is_full = t->sets && t->blocks && t->columns;
-    for (int k = 0; is_full && k < t->n_slots; k++)
-        is_full = (t->blocks[k] = malloc(((size_t)n + 1) * sizeof **t->blocks)) != NULL;
-    for (int k = 0; is_full && k < t->n_columns; k++)
-        is_full = (t->columns[k] = malloc(((size_t)n + 1) * sizeof **t->columns)) != NULL;
-    return is_full ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%s: tables of %u rows", name, n);
+    t->sets = qn_arena_zeros(&t->memory, (size_t)t->n_slots, sizeof *t->sets);
+    t->blocks = qn_arena_zeros(&t->memory, (size_t)t->n_slots, sizeof *t->blocks);
+    t->columns = qn_arena_zeros(&t->memory, (size_t)t->n_columns, sizeof *t->columns);
+    for (int k = 0; t->blocks && k < t->n_slots; k++)
+        t->blocks[k] = qn_arena_zeros(&t->memory, n, sizeof **t->blocks);
+    for (int k = 0; t->columns && k < t->n_columns; k++)
+        t->columns[k] = qn_arena_zeros(&t->memory, n, sizeof **t->columns);
+    return t->memory.failed ? qn_fail(err, QN_ERR_NOMEM, "%s: tables of %u rows", name, n) : QN_OK;
 }
 
 static void fill_slots(const qn_fit_evaluator *w, const uint32_t *elements, uint32_t n, tables *t)
@@ -179,7 +166,7 @@ static qn_status read_elements(qn_fit_job *job, qn_fit_evaluator *w, const uint3
     split.graph = NULL;
 out:
     qn_fit_split_free(&split);
-    free_tables(&tab);
+    qn_arena_clear(&tab.memory);
     return st;
 }
 
@@ -191,29 +178,22 @@ static const char *const LOSSES[] = { "none",   "huber", "soft_l1", "cauchy",
 static qn_status load_loss(qn_fit_loader *m, int item, const qn_fit_word *word, qn_fit_loss *out,
                            qn_err *err)
 {
-    const char *hint;
-    double *scale = NULL;
-    int k = 0, dim = 1;
-    qn_status st = QN_OK;
+    int k = 0;
+    qn_status st;
 
     while (LOSSES[k] && strcmp(LOSSES[k], word->member))
         k++;
     if (!LOSSES[k]) {
-        hint = qn_closest(word->member, LOSSES);
-        qn_fit_diagnose(m->diagnostics, word->at, "unknown loss %.60s; did you mean %s?",
-                        word->member, hint ? hint : "huber");
+        qn_fit_diagnose_unknown(m->diagnostics, word->at, "loss", word->member, LOSSES);
         return QN_OK;
     }
     *out = (qn_fit_loss){ (qn_fit_loss_kind)k, 1 };
     if (!word->value)
         return QN_OK;
-    st = qn_fit_values(m, item, word->value, -1, NULL, &dim, &scale, err);
-    if (scale && (!(*scale > 0) || !isfinite(*scale)))
+    st = qn_fit_number(m, item, word->value, &out->scale, err);
+    if (!(out->scale > 0) || !isfinite(out->scale))
         qn_fit_diagnose(m->diagnostics, word->value->at, "the scale %g of a loss is not above 0",
-                        *scale);
-    else if (scale)
-        out->scale = *scale;
-    free(scale);
+                        out->scale);
     return st;
 }
 
@@ -230,30 +210,14 @@ static qn_status load_where(qn_fit_loader *m, int item, int domain, uint32_t **e
     QN_TRY(qn_fit_values(m, item, it->where, domain, it->loop, &dim, &mask, err));
     if (!mask)
         goto out;
-    if (!(*elements = malloc(((size_t)all + 1) * sizeof **elements))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %u elements", it->name.name, all);
-        goto out;
-    }
+    if (!(*elements = malloc(((size_t)all + 1) * sizeof **elements)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %u elements", it->name.name, all);
     *n = 0;
     for (uint32_t k = 0; k < all; k++)
         if (mask[k] != 0 && mask[k] == mask[k])
             (*elements)[(*n)++] = k;
 out:
     free(mask);
-    return st;
-}
-
-/* One number, from an expression without parameters. */
-static qn_status load_number(qn_fit_loader *m, int item, const qn_fit_tree *tree, double *out,
-                             qn_err *err)
-{
-    double *value = NULL;
-    int dim = 1;
-    const qn_status st = qn_fit_values(m, item, tree, -1, NULL, &dim, &value, err);
-
-    if (value)
-        *out = *value;
-    free(value);
     return st;
 }
 
@@ -267,14 +231,14 @@ static qn_status begin_sum(term *t, int item, qn_err *err)
     int set, array;
     qn_status st = QN_OK;
 
-    QN_TRY(load_number(t->m, item, t->target, &target, err));
+    QN_TRY(qn_fit_number(t->m, item, t->target, &target, err));
     if (t->weight)
-        QN_TRY(load_number(t->m, item, t->weight, &weight, err));
+        QN_TRY(qn_fit_number(t->m, item, t->weight, &weight, err));
     if (t->m->diagnostics->n != before)
         goto out;
     if (qn_fit_problem_begin_sum(text->problem, t->item->name.name, target, weight, &set, &why) !=
         QN_OK) {
-        qn_fit_diagnose(t->m->diagnostics, t->target->at, "%.220s", why.text);
+        qn_fit_diagnose_error(t->m->diagnostics, t->target->at, &why);
         goto out;
     }
     snprintf(t->factor, sizeof t->factor, "%.50s factor", t->item->name.name);
@@ -324,10 +288,8 @@ qn_status qn_fit_load_term(qn_fit_loader *m, int item, qn_err *err)
         QN_TRY(load_where(m, item, t.domain, &elements, &n, err));
     if (m->diagnostics->n != before)
         goto out;
-    if (!(t.rows = calloc(MAX_ROWS, sizeof *t.rows))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: rows", it->name.name);
-        goto out;
-    }
+    if (!(t.rows = calloc(MAX_ROWS, sizeof *t.rows)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: rows", it->name.name);
     if (t.target)
         QN_TRY(begin_sum(&t, item, err));
     if (m->diagnostics->n != before)

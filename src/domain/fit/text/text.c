@@ -1,8 +1,6 @@
 /* text.c - loads the items of a program, one after the other. */
 #include "domain/fit/text/text.h"
 
-#include "util/closest.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +22,7 @@ void qn_fit_text_free(qn_fit_text *text)
 int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
 {
     const qn_fit_scope *w = &m->text->scope;
-    const char **names, *hint = NULL;
+    const char **names;
     char name[136];
     qn_fit_named found;
     int n = 0;
@@ -39,18 +37,14 @@ int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word)
     /* A declaration with a fault causes no further errors. */
     if (qn_fit_scope_find(w, word->name).kind == QN_FIT_IS_BROKEN)
         return -1;
-    if ((names = calloc((size_t)w->n_domains + 1, sizeof *names))) {
-        for (int k = 0; k < w->n_domains; k++)
-            names[n++] = w->domains[k].name;
-        hint = qn_closest(name, names);
-    }
+    names = calloc((size_t)w->n_domains + 1, sizeof *names);
+    for (int k = 0; names && k < w->n_domains; k++)
+        names[n++] = w->domains[k].name;
     if (found.kind != QN_FIT_IS_NOTHING)
         qn_fit_diagnose(m->diagnostics, word->at, "%s is not a domain%s", name,
                         found.kind == QN_FIT_IS_SOURCE ? "; name one of its domains" : "");
     else
-        qn_fit_diagnose(m->diagnostics, word->at,
-                        hint ? "unknown domain %.80s; did you mean %.80s?" : "unknown domain %.80s",
-                        name, hint);
+        qn_fit_diagnose_unknown(m->diagnostics, word->at, "domain", name, names);
     free(names);
     return -1;
 }
@@ -91,8 +85,6 @@ static qn_status load_input(qn_fit_loader *m, int item, qn_err *err)
         return qn_fail(err, QN_ERR_NOMEM, "%s: arguments", it->name.name);
     for (int k = 0; k < it->n_list && st == QN_OK; k++) {
         const qn_fit_tree *t = it->list[k];
-        double *number = NULL;
-        int dim = 1;
 
         args[k].at = t->at;
         if (t->kind == QN_FIT_TREE_NAMED) {
@@ -103,9 +95,7 @@ static qn_status load_input(qn_fit_loader *m, int item, qn_err *err)
             args[k].text = t->name;
             continue;
         }
-        st = qn_fit_values(m, item, t, -1, NULL, &dim, &number, err);
-        args[k].number = number ? *number : 0;
-        free(number);
+        st = qn_fit_number(m, item, t, &args[k].number, err);
     }
     if (st == QN_OK && m->diagnostics->n == before)
         qn_fit_scope_input(&m->text->scope, it, args, it->n_list, m->options->files,
@@ -145,23 +135,6 @@ out:
 
 /* Sets. */
 
-static qn_status tuple_number(qn_fit_loader *m, int item, const qn_fit_tree *t, double *out,
-                              qn_err *err)
-{
-    double *value = NULL;
-    int dim = 1;
-    qn_status st;
-
-    if (t->kind == QN_FIT_TREE_NUMBER) {
-        *out = t->number;
-        return QN_OK;
-    }
-    st = qn_fit_values(m, item, t, -1, NULL, &dim, &value, err);
-    *out = value ? *value : 0;
-    free(value);
-    return st;
-}
-
 static qn_status fill_set(qn_fit_loader *m, int item, const int *to, double **reals,
                           uint32_t **refs, qn_err *err)
 {
@@ -177,9 +150,11 @@ static qn_status fill_set(qn_fit_loader *m, int item, const int *to, double **re
             continue;
         }
         for (int f = 0; f < it->n_words; f++) {
-            double number = 0;
+            const qn_fit_tree *const kid = tuple->kids[f];
+            double number = kid->number;
 
-            QN_TRY(tuple_number(m, item, tuple->kids[f], &number, err));
+            if (kid->kind != QN_FIT_TREE_NUMBER)
+                QN_TRY(qn_fit_number(m, item, kid, &number, err));
             if (to[f] < 0) {
                 reals[f][k] = number;
             } else if (!(number >= 0) || number >= m->text->scope.domains[to[f]].n ||
@@ -285,13 +260,11 @@ static qn_status load_clause(qn_fit_loader *m, int item, const qn_fit_word *clau
 
         if (qn_fit_problem_bound(p, set, is_lower ? values : NULL, is_lower ? NULL : values,
                                  &why) != QN_OK)
-            qn_fit_diagnose(m->diagnostics, clause->at, "%.220s", why.text);
+            qn_fit_diagnose_error(m->diagnostics, clause->at, &why);
         goto out;
     }
-    if (!(mask = malloc(n + 1))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: %zu numbers", p->sets[set].name, n);
-        goto out;
-    }
+    if (!(mask = malloc(n + 1)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: %zu numbers", p->sets[set].name, n);
     for (size_t k = 0; k < n; k++)
         mask[k] = !values || (values[k] != 0 && values[k] == values[k]);
     QN_TRY(qn_fit_problem_fix(p, set, mask, err));
@@ -324,7 +297,7 @@ static qn_status load_values(qn_fit_loader *m, int item, qn_err *err)
     if (is_param && qn_fit_problem_add_set(m->text->problem, it->name.name,
                                            domain < 0 ? 1 : w->domains[domain].n, (uint32_t)dim,
                                            values, &set, &why) != QN_OK) {
-        qn_fit_diagnose(m->diagnostics, it->value->at, "%.220s", why.text);
+        qn_fit_diagnose_error(m->diagnostics, it->value->at, &why);
         goto out;
     }
     array = qn_fit_scope_array(w, it->name.name, domain, dim, qn_fit_scope_own(w, values));
@@ -411,10 +384,8 @@ static qn_status load_all(qn_fit_loader *m, qn_err *err)
         if (it->kind < QN_FIT_ITEM_BLOCK &&
             qn_fit_scope_find(&m->text->scope, it->name.name).kind == QN_FIT_IS_NOTHING)
             qn_fit_scope_name(&m->text->scope, it->name.name, QN_FIT_IS_BROKEN, 0);
-        if (m->text->scope.is_out_of_memory) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: its tables", m->diagnostics->file);
-            goto out;
-        }
+        if (m->text->scope.is_out_of_memory)
+            QN_FAIL(err, QN_ERR_NOMEM, "%s: its tables", m->diagnostics->file);
     }
     if (m->diagnostics->n != had)
         goto out;
@@ -443,15 +414,15 @@ qn_status qn_fit_text_load(const char *file, const char *text, size_t bytes,
     qn_err own = { .text = "" };
     qn_status st = QN_OK;
 
-    if (!c || !t) {
-        st = qn_fail(&own, QN_ERR_NOMEM, "%s: a program", file);
-        goto out;
-    }
+    if (!c || !t)
+        QN_FAIL(&own, QN_ERR_NOMEM, "%s: a program", file);
     *c = (qn_fit_diagnostics){ .file = file, .text = text, .bytes = bytes };
     QN_TRY(qn_fit_problem_new(&t->problem, &own));
     QN_TRY(qn_fit_parse(c, &ast, &own));
     if (c->n == 0)
         QN_TRY(load_all(&m, &own));
+    if (c->is_out_of_memory)
+        QN_FAIL(&own, QN_ERR_NOMEM, "%s: no memory for the program", file);
     if (c->n) {
         if (faults)
             qn_fit_diagnostics_print(c, faults);

@@ -7,6 +7,7 @@
 #ifndef QN_FIT_TEXT_TREE_H
 #define QN_FIT_TEXT_TREE_H
 
+#include "util/arena.h"
 #include "util/status.h"
 #include "util/str.h"
 
@@ -24,14 +25,19 @@ typedef struct qn_fit_diagnostics {
     size_t bytes;
     qn_fit_diagnostic list[QN_FIT_MAX_DIAGNOSTICS];
     int n; /* faults past the limit are dropped */
+    int is_out_of_memory;
 } qn_fit_diagnostics;
 
 /* Records a fault; at most one per position. */
 void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Line and column of a byte, from 1; columns count characters. */
-void qn_fit_line_of(const qn_fit_diagnostics *c, size_t at, int *line, int *column);
+/* "unknown option momentum; did you mean eta?", where one of `names` (ended by NULL) is close. */
+void qn_fit_diagnose_unknown(qn_fit_diagnostics *c, size_t at, const char *what, const char *name,
+                             const char *const *names);
+
+/* The same for an error of a call: lack of memory is no fault of the text. */
+void qn_fit_diagnose_error(qn_fit_diagnostics *c, size_t at, const qn_err *why);
 
 /* For each fault: FILE:LINE:COL: message, the source line, and a caret under the position. */
 void qn_fit_diagnostics_print(const qn_fit_diagnostics *c, qn_str *out);
@@ -118,7 +124,6 @@ typedef struct qn_fit_item {
     const char *word; /* input: kind of source. block: "energy". solve, write: as named */
     qn_fit_word *domain;
     const char *loop;
-    size_t loop_at;
     int dim; /* of a type, 0: none given */
     qn_fit_tree *value, *where;
     qn_fit_word *words; /* fields, columns, parameters of a function, options, clauses */
@@ -137,10 +142,7 @@ typedef struct qn_fit_ast {
     qn_fit_item *items;
     int n_items;
     size_t item_room;
-    void **chunks; /* the arena */
-    int n_chunks, chunk_room;
-    char *next;
-    size_t left;
+    qn_arena memory; /* of trees, words and names */
     int is_out_of_memory;
     qn_fit_tree nothing; /* replaces trees when memory is short */
 } qn_fit_ast;
@@ -152,7 +154,7 @@ void qn_fit_ast_free(qn_fit_ast *ast);
 /* Parses all items; those with faults are in `diagnostics`. */
 qn_status qn_fit_parse(qn_fit_diagnostics *diagnostics, qn_fit_ast *out, qn_err *err);
 
-/* Lexer (lex.c). */
+/* Lexer (parser.c). */
 
 typedef struct qn_fit_token {
     int kind; /* a character, or a number of the list above */
@@ -186,6 +188,7 @@ void qn_fit_unexpected(qn_fit_parser *p, const char *wanted);
 const char *qn_fit_token_text(qn_fit_parser *p); /* of a name or a string, in the arena */
 
 /* Words of the language cannot be declared, and most of them are not values. */
+int qn_fit_is_among(const char *name, const char *const *words); /* ended by NULL */
 int qn_fit_is_keyword(const char *name);
 int qn_fit_is_no_value(const char *name);
 

@@ -2,10 +2,10 @@
 #include "codec_parts.h"
 
 #include "util/npy.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Makes a buffer of at least one byte, filled with `data` unless that is NULL. */
 static qn_status new_buf(const qn_les_codec *codec, const char *name, const void *data,
@@ -33,10 +33,10 @@ static int by_number(const void *a, const void *b)
 static qn_status make_partners(qn_les_codec *codec, qn_err *err)
 {
     const qn_les_modes *m = &codec->modes;
-    int32_t *partner = calloc((size_t)m->n_low + 1, sizeof *partner);
+    int32_t *partner = NULL;
+    qn_status st = QN_OK;
 
-    if (!partner)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a list of %d modes", m->n_low);
+    QN_TRY(QN_NEW(partner, m->n_low, "a list of modes", err));
     for (int k = 0; m->is_full && k < m->n_low; k++) {
         const qn_les_wave wave = qn_les_wave_of(m, m->low[k]);
         const int32_t mode = qn_les_mode_of(m, (qn_les_wave){ .kx = -wave.kx, .ky = -wave.ky });
@@ -44,8 +44,9 @@ static qn_status make_partners(qn_les_codec *codec, qn_err *err)
 
         partner[k] = (int32_t)(at - m->low);
     }
-    const qn_status st = new_buf(codec, "opposite modes", partner,
-                                 (size_t)m->n_low * sizeof *partner, &codec->partner, err);
+    st = new_buf(codec, "opposite modes", partner, (size_t)m->n_low * sizeof *partner,
+                 &codec->partner, err);
+out:
     free(partner);
     return st;
 }
@@ -104,11 +105,10 @@ static qn_status make_table(qn_les_codec *codec, qn_err *err)
     const qn_les_options *c = codec->config;
     const size_t n =
         codec->par.is_drawn_before ? (size_t)c->N * (size_t)c->N : (size_t)CODEC_PHASES;
-    double *table = calloc(2 * n, sizeof *table);
+    double *table = NULL;
     qn_status st = QN_OK;
 
-    if (!table)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu phases", n);
+    QN_TRY(QN_NEW(table, 2 * n, "phases", err));
     if (codec->par.is_drawn_before)
         QN_TRY(read_phases(codec, table, err));
     for (size_t k = 0; k < n && !codec->par.is_drawn_before; k++) {
@@ -192,8 +192,7 @@ qn_status qn_les_codec_new(qn_ctx *ctx, const qn_les_options *config, qn_les_cod
     if (has_phases(config) && config->codec != QN_LES_CODEC_ORIGIN)
         return qn_fail(err, QN_ERR_USAGE, "phases: %s is given, but codec is not origin",
                        config->phases[0] ? config->phases : "an array");
-    if (!(codec = calloc(1, sizeof *codec)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a codec");
+    QN_TRY(QN_NEW(codec, 1, "a codec", err));
     codec->ctx = ctx;
     codec->config = config;
     codec->is_f64 = config->precision == QN_LES_F64;
@@ -279,11 +278,10 @@ qn_status qn_les_codec_set_anchors(qn_les_codec *codec, const int32_t *modes, qn
 {
     const size_t side = anchor_map_bytes(codec), members = (size_t)codec->config->ensemble;
     const size_t n = (size_t)codec->modes.n_anchors;
-    uint8_t *anchor_map = calloc(members, side);
+    uint8_t *anchor_map = NULL;
     qn_status st = QN_OK;
 
-    if (!anchor_map)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a map of %zu modes", members * side);
+    QN_TRY(QN_NEW(anchor_map, members * side, "a map of modes", err));
     for (size_t k = 0; k < members * n; k++)
         QN_TRY(mark_anchor(codec, modes[k], anchor_map + k / n * side, err));
     QN_TRY(qn_buf_write(codec->anchor, 0, modes, anchor_bytes(codec), err));

@@ -163,12 +163,10 @@ static qn_status fill_given(const qn_les_options *config, double *out, qn_err *e
         const double value =
             config->n_ic_field ? config->ic_field[i] : qn_npy_at(&array, (qn_i64)i);
 
-        if (!isfinite(value)) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s: the number at row %zu, column %zu is not finite",
-                         config->n_ic_field ? "ic_field" : config->ic_file, i / (size_t)config->N,
-                         i % (size_t)config->N);
-            goto out;
-        }
+        if (!isfinite(value))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: the number at row %zu, column %zu is not finite",
+                    config->n_ic_field ? "ic_field" : config->ic_file, i / (size_t)config->N,
+                    i % (size_t)config->N);
         out[i] = value;
     }
     for (size_t at = n; at < all; at += elems)

@@ -1,6 +1,8 @@
 /* sim.c - parameters and buffers of the solver, from its creation to its end. */
 #include "sim_impl.h"
 
+#include "util/list.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +119,7 @@ qn_status qn_les_sim_new(qn_ctx *ctx, const qn_les_options *config, qn_les_sim *
     qn_status st = QN_OK;
 
     QN_TRY(check(ctx, config, err));
-    if (!(sim = calloc(1, sizeof *sim)))
-        return qn_fail(err, QN_ERR_NOMEM, "les: out of host memory");
+    QN_TRY(QN_NEW(sim, 1, "a flow", err));
     sim->ctx = ctx;
     sim->config = config;
     sim->is_f64 = config->precision == QN_LES_F64;

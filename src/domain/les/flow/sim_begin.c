@@ -8,6 +8,7 @@
 #include "ic.h"
 
 #include "kernel/les_grid.gen.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,9 +89,7 @@ static qn_status begin_state(qn_les_sim *sim, qn_err *err)
 
     if (qn_les_ic_start(c) == QN_LES_START_DEVICE)
         return take_fields(sim, NULL, sim->state, c->ensemble, 0, err);
-    if (!(values = malloc(elems * sizeof *values)))
-        return qn_fail(err, QN_ERR_NOMEM, "the initial field of %zu numbers exceeds host memory",
-                       elems);
+    QN_TRY(QN_NEW(values, elems, "the initial field", err));
     QN_TRY(qn_les_ic_fill(c, values, err));
     if (qn_les_ic_start(c) == QN_LES_START_SPECTRUM)
         st = put_reals(sim, sim->state, values, elems, err);
@@ -106,11 +105,10 @@ static qn_status begin_force(qn_les_sim *sim, qn_err *err)
 {
     qn_les_options file = *sim->config;
     const size_t cells = (size_t)file.N * (size_t)file.N;
-    double *values = malloc(cells * sizeof *values);
+    double *values = NULL;
     qn_status st = QN_OK;
 
-    if (!values)
-        return qn_fail(err, QN_ERR_NOMEM, "the force of %zu numbers exceeds host memory", cells);
+    QN_TRY(QN_NEW(values, cells, "the force", err));
     file.ic = QN_LES_IC_FILE;
     file.ensemble = 1;
     file.ic_file = file.forcing_file;

@@ -6,6 +6,7 @@
 #include "kernel/les_look.gen.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,8 +126,7 @@ qn_status qn_les_sim_read_log(qn_les_sim *sim, qn_les_row **rows, int *n, qn_err
     QN_TRY(qn_buf_read(sim->log, 0, &count, sizeof count, err));
     if (count < 1)
         return QN_OK;
-    if (!(read = malloc((size_t)count * row_bytes(sim))))
-        return qn_fail(err, QN_ERR_NOMEM, "a log of %.0f rows exceeds host memory", count);
+    QN_TRY(QN_NEW(read, (size_t)count * (size_t)sim->par.members, "a log", err));
     QN_TRY(qn_buf_read(sim->log, sizeof(qn_les_row), read, (size_t)count * row_bytes(sim), err));
     *rows = read;
     *n = (int)count;
@@ -171,11 +171,19 @@ out:
 
 qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
 {
-    const size_t state = qn_buf_bytes(sim->state), clock = qn_buf_bytes(sim->clock);
+    static const int counts[] = { CLOCK_STEP, CLOCK_BAD, CLOCK_LAST_GOOD, CLOCK_FIRST_BAD };
+    const double most = 9007199254740992.0; /* 2^53: whole numbers so far */
+    const size_t state = qn_buf_bytes(sim->state);
+    double clock[CLOCK_WORDS];
     qn_status st = QN_OK;
 
+    memcpy(clock, (const char *)saved + state, sizeof clock);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!(clock[counts[i]] >= -1 && clock[counts[i]] <= most))
+            QN_FAIL(err, QN_ERR_INPUT, "the clock of a saved flow has %g in place %d",
+                    clock[counts[i]], counts[i]);
     QN_TRY(qn_buf_write(sim->state, 0, saved, state, err));
-    QN_TRY(qn_buf_write(sim->clock, 0, (const char *)saved + state, clock, err));
+    QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
 out:
     return st;
 }

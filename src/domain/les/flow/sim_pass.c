@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "kernel/les_pass.gen.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,7 +74,8 @@ static cut cut_of(int n, int is_f64)
 static int pays(const qn_les_sim *sim)
 {
     const qn_ctx *ctx = sim->ctx;
-    const qn_device_info *device = qn_device_get(ctx, qn_device_count(ctx) > 1 ? 1 : 0);
+    const int is_on_cpu = qn_device_count(ctx) == 1 || qn_ctx_pinned(ctx) == QN_CPU_SLOT;
+    const qn_device_info *device = qn_device_get(ctx, is_on_cpu ? QN_CPU_SLOT : 1);
     const cut c = cut_of(sim->par.n, sim->is_f64);
     const uint32_t held = (uint32_t)(sim->par.n * (c.cols > c.rows ? c.cols : c.rows));
     const uint32_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
@@ -137,10 +139,12 @@ static qn_status fill_twiddles(const qn_les_sim *sim, qn_err *err)
 
 static qn_status make(qn_les_sim *sim, qn_err *err)
 {
-    struct qn_les_passes *p = sim->passes;
     const size_t mode = sim->is_f64 ? 2 * sizeof(double) : 2 * sizeof(float);
+    struct qn_les_passes *p;
     qn_status st = QN_OK;
 
+    QN_TRY(QN_NEW(sim->passes, 1, "passes", err));
+    p = sim->passes;
     p->cut = cut_of(sim->par.n, sim->is_f64);
     p->n_tiles = sim->par.edge / p->cut.tile + 1;
     p->par = (pass_par){ .les = sim->par, .two = 2, .three = 3 };
@@ -170,8 +174,6 @@ qn_status qn_les_passes_open(qn_les_sim *sim, qn_err *err)
                        reason);
     if (reason || !(is_wanted || (sim->config->fft == QN_LES_FFT_AUTO && pays(sim))))
         return QN_OK;
-    if (!(sim->passes = calloc(1, sizeof *sim->passes)))
-        return qn_fail(err, QN_ERR_NOMEM, "les: out of host memory");
     return make(sim, err);
 }
 

@@ -3,8 +3,8 @@
 
 #include "kernel/les_proxy_frames.gen.h"
 #include "kernel/les_proxy_gemm.gen.h"
+#include "util/list.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Life. */
@@ -30,11 +30,10 @@ out:
 qn_status qn_les_proxy_new(qn_ctx *ctx, const qn_les_options *config, int d, qn_les_proxy **out,
                            qn_err *err)
 {
-    qn_les_proxy *proxy = calloc(1, sizeof *proxy);
+    qn_les_proxy *proxy = NULL;
     qn_status st = QN_OK;
 
-    if (!proxy)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a proxy");
+    QN_TRY(QN_NEW(proxy, 1, "a proxy", err));
     proxy->ctx = ctx;
     proxy->config = config;
     proxy->d = d;

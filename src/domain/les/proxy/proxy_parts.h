@@ -33,6 +33,11 @@ static inline qn_range qn_les_tiles(int cols, qn_i64 rows)
  * options choose, and the copies that a rollout reads. */
 qn_status qn_les_add_operator(const qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
 
+/* Solves a x = b for n x n matrices by rows. Reads the upper triangle of `a` and replaces it by its
+ * factor u, a = u' u; replaces `b` by x. A matrix that is not positive definite is
+ * QN_ERR_FAILED. */
+qn_status qn_cholesky_solve(int n, double *a, double *b, qn_err *err);
+
 /* Runs that graph and stores the radius. */
 qn_status qn_les_run_operator(qn_les_proxy *proxy, qn_graph *graph, qn_err *err);
 

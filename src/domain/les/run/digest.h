@@ -1,6 +1,8 @@
-/* digest.h - hashes and copies of resident arrays, as stages. */
+/* digest.h - hashes, copies and pictures of resident arrays, as stages. */
 #ifndef QN_LES_DIGEST_H
 #define QN_LES_DIGEST_H
+
+#include "domain/les/options/options.h"
 
 #include <quern/graph.h>
 
@@ -18,5 +20,18 @@ qn_status qn_les_move_digest(qn_graph *graph, int first, size_t from, qn_i64 slo
 qn_status qn_les_add_copy(qn_graph *graph, const char *name, qn_buf *field, size_t bytes,
                           qn_buf *store, size_t to, int *stage, qn_err *err);
 qn_status qn_les_move_copy(qn_graph *graph, int stage, size_t to, qn_err *err);
+
+/* Pixels of a frame of `panels` panels, 1 or 3: flow, decoded field, decoded minus flow. */
+typedef struct qn_les_frame_size {
+    int width, height;
+    size_t bytes; /* red, green, blue per pixel, no gaps */
+} qn_les_frame_size;
+
+qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels);
+
+/* Adds the picture of member 0 of `flow` and `decoded` (the flow itself with one panel). `scale` is
+ * the value of the last colour. */
+qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
+                           qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err);
 
 #endif

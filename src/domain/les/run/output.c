@@ -3,16 +3,23 @@
 
 #include "util/csv.h"
 #include "util/file.h"
+#include "util/list.h"
 #include "util/npy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
-                 char *out, size_t size)
+/* Names that more than one file needs. */
+
+void qn_les_metrics_name(const qn_les_result *result, char out[QN_LES_NAME_SIZE])
 {
-    snprintf(out, size, "%s/les_%s_%s", config->out, result->stamp, name);
+    snprintf(out, QN_LES_NAME_SIZE, "les_%s_metrics.json", result->stamp);
+}
+
+void qn_les_frame_name(const qn_les_result *result, int number, char out[QN_LES_NAME_SIZE])
+{
+    snprintf(out, QN_LES_NAME_SIZE, "les_%s_frame_%04d.png", result->stamp, number);
 }
 
 /* Arrays of the result. */
@@ -62,6 +69,21 @@ static void append(qn_les_array *list, const void *item, size_t bytes)
 static const char *const field_names[] = { "omega", "decoded", "lowpass" };
 static const char *const field_files[] = { "omega", "full", "lp" };
 
+static qn_status write_npy(const qn_les_result *result, const char *name, const qn_npy *array,
+                           qn_err *err)
+{
+    qn_out out;
+    qn_status st = QN_OK;
+
+    if (!result->folder)
+        return QN_OK;
+    QN_TRY(qn_run_folder_create(result->folder, name, &out, err));
+    QN_TRY(qn_npy_commit(&out, array, err));
+    QN_TRY(qn_run_folder_add(result->folder, name, err));
+out:
+    return st;
+}
+
 /* A field as an array: N x N, with the members in front where there are several. */
 static qn_npy shape_of(const qn_les_options *config, const void *data)
 {
@@ -101,16 +123,13 @@ qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *resul
                               qn_les_field field, int step, const void *data, qn_err *err)
 {
     const qn_npy array = shape_of(config, data);
-    char path[QN_OPTION_TEXT_BYTES + 80], file[48];
+    char name[QN_LES_NAME_SIZE];
     qn_status st = QN_OK;
 
     if (config->hold == QN_LES_HOLD_ARRAYS)
         QN_TRY(hold_field(config, result, field, step, &array, err));
-    if (!config->out[0])
-        goto out;
-    snprintf(file, sizeof file, "%s_t%06d.npy", field_files[field], step);
-    qn_les_path(config, result, file, path, sizeof path);
-    QN_TRY(qn_npy_write(path, &array, err));
+    snprintf(name, sizeof name, "les_%s_%s_t%06d.npy", result->stamp, field_files[field], step);
+    QN_TRY(write_npy(result, name, &array, err));
 out:
     return st;
 }
@@ -118,15 +137,13 @@ out:
 qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *result, const char *name,
                               int type, int n_dims, const qn_i64 *dims, void *data, qn_err *err)
 {
-    char path[QN_OPTION_TEXT_BYTES + 80];
     qn_npy array = { .type = (qn_npy_type)type, .n_dims = n_dims, .data = data };
+    char file[QN_LES_NAME_SIZE];
     qn_status st = QN_OK;
 
     memcpy(array.dims, dims, (size_t)n_dims * sizeof *dims);
-    if (config->out[0]) {
-        snprintf(path, sizeof path, "%s/%s.npy", config->out, name);
-        QN_TRY(qn_npy_write(path, &array, err));
-    }
+    snprintf(file, sizeof file, "%s.npy", name);
+    QN_TRY(write_npy(result, file, &array, err));
     if (config->hold == QN_LES_HOLD_ARRAYS) {
         add(result, name, array.type, n_dims, dims, data);
         data = NULL;
@@ -145,34 +162,33 @@ static qn_status add_series(qn_les_result *result, qn_err *err)
 {
     const qn_i64 dims[] = { result->n_rows, sizeof(qn_les_row) / sizeof(double) };
     const size_t bytes = (size_t)result->n_rows * sizeof(qn_les_row);
-    double *data = malloc(bytes ? bytes : 1);
+    double *data;
+    qn_status st = QN_OK;
 
-    if (!data)
-        return qn_fail(err, QN_ERR_NOMEM, "series: no memory for %zu bytes", bytes);
+    QN_TRY(QN_NEW(data, dims[0] * dims[1], "series", err));
     if (bytes)
         memcpy(data, result->rows, bytes);
     add(result, "series", QN_NPY_F8, 2, dims, data)->columns = series_columns;
-    return QN_OK;
+out:
+    return st;
 }
 
-/* A run that was resumed has no spectrum of the first step. */
 static qn_status add_spectrum(qn_les_result *result, qn_err *err)
 {
-    const int has_start = result->shells[0] != NULL;
-    const qn_i64 dims[] = { result->n_shells, 2 + has_start };
-    double *data = malloc((size_t)(dims[0] * dims[1] + 1) * sizeof *data), *at = data;
+    const qn_i64 dims[] = { result->n_shells, 3 };
+    double *data, *at;
+    qn_status st = QN_OK;
 
-    if (!data)
-        return qn_fail(err, QN_ERR_NOMEM, "spectrum: no memory for %d shells", result->n_shells);
+    QN_TRY(QN_NEW(data, dims[0] * dims[1], "a spectrum", err));
+    at = data;
     for (int k = 0; k < result->n_shells; k++) {
         *at++ = k;
-        if (has_start)
-            *at++ = result->shells[0][k];
+        *at++ = result->shells[0][k];
         *at++ = result->shells[1][k];
     }
-    add(result, "spectrum", QN_NPY_F8, 2, dims, data)->columns =
-        has_start ? "k,start,end" : "k,end";
-    return QN_OK;
+    add(result, "spectrum", QN_NPY_F8, 2, dims, data)->columns = "k,start,end";
+out:
+    return st;
 }
 
 qn_status qn_les_add_tables(qn_les_result *result, qn_err *err)
@@ -186,18 +202,16 @@ out:
 }
 
 /* The first column holds whole numbers. */
-qn_status qn_les_write_table(const qn_les_options *config, const qn_les_result *result,
-                             const char *name, qn_err *err)
+qn_status qn_les_write_table(const qn_les_result *result, const char *name, qn_err *err)
 {
     const qn_les_array *table = qn_les_result_array(result, name);
     const double *at = table->data;
-    char path[QN_OPTION_TEXT_BYTES + 80], file[32];
+    char file[QN_LES_NAME_SIZE];
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
-    snprintf(file, sizeof file, "%s.csv", name);
-    qn_les_path(config, result, file, path, sizeof path);
-    QN_TRY(qn_out_open(path, &out, err));
+    snprintf(file, sizeof file, "les_%s_%s.csv", result->stamp, name);
+    QN_TRY(qn_run_folder_create(result->folder, file, &out, err));
     fprintf(out.file, "%s\n", table->columns);
     qn_csv_writer w = { .to = out.file };
     for (qn_i64 i = 0; i < table->dims[0]; i++) {
@@ -206,7 +220,7 @@ qn_status qn_les_write_table(const qn_les_options *config, const qn_les_result *
         qn_csv_end_row(&w);
     }
     QN_TRY(qn_out_commit(&out, err));
+    QN_TRY(qn_run_folder_add(result->folder, file, err));
 out:
-    qn_out_abort(&out);
     return st;
 }

@@ -1,17 +1,13 @@
 /* output.h - arrays and tables of a run, in memory and in the files of its folder.
  *
- * Names of files begin with <out>/les_<stamp>_, except for the arrays that another run reads
- * (z.npy, A.npy, mu.npy, scale.npy, anchors.npy) and the reports. Without a folder no file is
- * written.
+ * Without a folder no file is written.
  */
 #ifndef QN_LES_OUTPUT_H
 #define QN_LES_OUTPUT_H
 
 #include "run.h"
 
-/* "<out>/les_<stamp>_<name>" */
-void qn_les_path(const qn_les_options *config, const qn_les_result *result, const char *name,
-                 char *out, size_t size);
+enum { QN_LES_NAME_SIZE = 80 }; /* of the name of a file */
 
 /* Appends a field of all members to the array `name` of the result, and writes it to its file
  * (_omega_t*.npy, _full_t*.npy, _lp_t*.npy). */
@@ -19,7 +15,7 @@ typedef enum { QN_LES_FIELD_OMEGA, QN_LES_FIELD_DECODED, QN_LES_FIELD_LOWPASS } 
 qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *result,
                               qn_les_field field, int step, const void *data, qn_err *err);
 
-/* Adds an array to the result, and writes it to <out>/<name>.npy. It takes over `data`, which came
+/* Adds an array to the result, and writes it to <name>.npy. It takes over `data`, which came
  * from malloc, even when it fails. */
 qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *result, const char *name,
                               int type, int n_dims, const qn_i64 *dims, void *data, qn_err *err);
@@ -28,22 +24,24 @@ qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *resul
 qn_status qn_les_add_tables(qn_les_result *result, qn_err *err);
 
 /* Writes a table as CSV. */
-qn_status qn_les_write_table(const qn_les_options *config, const qn_les_result *result,
-                             const char *name, qn_err *err);
+qn_status qn_les_write_table(const qn_les_result *result, const char *name, qn_err *err);
 
 /* The engine's metrics with the member `les`: into the result, *_metrics.json and log_metrics. */
 qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les_result *result,
                                qn_err *err);
 
+/* Names of files. */
+void qn_les_frame_name(const qn_les_result *result, int number, char out[QN_LES_NAME_SIZE]);
+void qn_les_metrics_name(const qn_les_result *result, char out[QN_LES_NAME_SIZE]);
+
 /* report.md and report.html. */
 qn_status qn_les_write_report(qn_ctx *ctx, const qn_les_options *config,
                               const qn_les_result *result, qn_err *err);
 
-/* The transforms of the steps: "own", "vkfft" or "fftw". */
-const char *qn_les_fft_of(const qn_les_result *result);
+/* The name of the device that made the steps. */
+const char *qn_les_device_name(qn_ctx *ctx, const qn_les_result *result);
 
 /* Bytes that a step of all members moves, by the cost model of library transforms. */
 double qn_les_step_bytes(const qn_les_options *config);
-int qn_les_ffts_per_step(const qn_les_options *config);
 
 #endif

@@ -13,7 +13,8 @@
 #define QN_GIT "unknown"
 #endif
 
-const char *qn_les_fft_of(const qn_les_result *result)
+/* The transforms of the steps. */
+static const char *fft_of(const qn_les_result *result)
 {
     const char *const device = result->device;
 
@@ -22,9 +23,12 @@ const char *qn_les_fft_of(const qn_les_result *result)
     return !strncmp(device, "opencl", 6) || !strncmp(device, "cuda", 4) ? "vkfft" : "fftw";
 }
 
-int qn_les_ffts_per_step(const qn_les_options *config)
+const char *qn_les_device_name(qn_ctx *ctx, const qn_les_result *result)
 {
-    return config->form == QN_LES_FLUX ? 12 : 14;
+    for (int d = 0; d < qn_device_count(ctx); d++)
+        if (!strcmp(qn_device_id(ctx, d), result->device))
+            return qn_device_get(ctx, d)->name;
+    return result->device;
 }
 
 /* 77 and 89 fields cross memory per step with the transforms of a library. */
@@ -35,101 +39,43 @@ double qn_les_step_bytes(const qn_les_options *config)
     return (config->form == QN_LES_FLUX ? 77 : 89) * w * config->ensemble;
 }
 
-/* An object under construction; `is_whole` is 0 after a failure. */
-typedef struct object {
-    json_t *json;
-    int is_whole;
-} object;
-
-static object object_new(void)
-{
-    json_t *json = json_object();
-
-    return (object){ json, json != NULL };
-}
-
-static void put(object *o, const char *key, json_t *value)
-{
-    o->is_whole &= json_object_set_new(o->json, key, value) == 0;
-}
-
-static void put_number(object *o, const char *key, double value)
-{
-    put(o, key, qn_json_number(value));
-}
-
-/* A value that was not measured is left out. */
-static void put_measured(object *o, const char *key, double value)
-{
-    if (isfinite(value))
-        put_number(o, key, value);
-}
-
-static void put_count(object *o, const char *key, double value)
-{
-    put(o, key, json_integer((json_int_t)value));
-}
-
-static void put_text(object *o, const char *key, const char *value)
-{
-    put(o, key, qn_json_text(value));
-}
-
-static void put_object(object *o, const char *key, object value)
-{
-    o->is_whole &= value.is_whole;
-    put(o, key, value.json);
-}
-
-static void append(object *o, json_t *array, object item)
-{
-    o->is_whole &= item.is_whole && json_array_append_new(array, item.json) == 0;
-}
-
 /* The blocks. */
 
-static object device_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
+static json_t *device_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
 {
     static const char *const ffts[] = { "auto", "fftw", "vkfft", "own" };
-    object o = object_new();
-    const char *name = result->device;
+    const char *const id = result->device;
+    json_t *o = json_object();
     char backend[32];
 
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (!strcmp(qn_device_id(ctx, d), result->device))
-            name = qn_device_get(ctx, d)->name;
-    snprintf(backend, sizeof backend, "%.*s", (int)strcspn(result->device, ":"), result->device);
-    if (result->device[0]) {
-        put_text(&o, "name", name);
-        put_text(&o, "id", result->device);
-        put_text(&o, "backend_used", backend);
-        put_text(&o, "fft_used", qn_les_fft_of(result));
-    }
-    put_text(&o, "backend_requested", config->backend);
-    put_text(&o, "fft_requested", ffts[config->fft]);
-    put_text(&o, "precision", config->precision == QN_LES_F64 ? "f64" : "f32");
+    snprintf(backend, sizeof backend, "%.*s", (int)strcspn(id, ":"), id);
+    if (id[0])
+        qn_json_merge(&o, json_pack("{s:o, s:s, s:s, s:s}", "name",
+                                    qn_json_text(qn_les_device_name(ctx, result)), "id", id,
+                                    "backend_used", backend, "fft_used", fft_of(result)));
+    qn_json_merge(&o, json_pack("{s:o, s:s, s:s}", "backend_requested",
+                                qn_json_text(config->backend), "fft_requested", ffts[config->fft],
+                                "precision", config->precision == QN_LES_F64 ? "f64" : "f32"));
     return o;
 }
 
-static object residency_json(const qn_les_result *result)
+static json_t *residency_json(const qn_les_result *result)
 {
     const qn_les_residency *res = &result->residency;
-    object o = object_new();
+    json_t *o = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:i}", "device_bytes_peak", (json_int_t)res->device_bytes_peak,
+        "h2d_bytes", (json_int_t)res->all.h2d_bytes, "h2d_calls", (json_int_t)res->all.h2d_count,
+        "d2h_bytes", (json_int_t)res->all.d2h_bytes, "d2h_calls", (json_int_t)res->all.d2h_count,
+        "syncs", res->syncs);
 
-    put_count(&o, "device_bytes_peak", res->device_bytes_peak);
-    put_count(&o, "h2d_bytes", (double)res->all.h2d_bytes);
-    put_count(&o, "h2d_calls", (double)res->all.h2d_count);
-    put_count(&o, "d2h_bytes", (double)res->all.d2h_bytes);
-    put_count(&o, "d2h_calls", (double)res->all.d2h_count);
-    put_count(&o, "syncs", res->syncs);
-    if (!result->times[QN_LES_TIME_SIM].count)
-        return o;
-    put_count(&o, "loop_h2d_bytes", (double)res->loop_h2d_bytes);
-    put_count(&o, "loop_d2h_bytes", (double)res->loop_d2h_bytes);
-    put_count(&o, "loop_snapshots", res->n_snapshots);
-    put_count(&o, "loop_snapshot_bytes", (double)res->snapshot_bytes);
-    put_count(&o, "loop_checkpoints", res->n_checkpoints);
-    put_count(&o, "loop_checkpoint_bytes", (double)res->checkpoint_bytes);
+    if (result->times[QN_LES_TIME_SIM].count)
+        qn_json_merge(&o,
+                      json_pack("{s:I, s:I, s:i, s:I, s:i, s:I}", "loop_h2d_bytes",
+                                (json_int_t)res->loop_h2d_bytes, "loop_d2h_bytes",
+                                (json_int_t)res->loop_d2h_bytes, "loop_snapshots", res->n_snapshots,
+                                "loop_snapshot_bytes", (json_int_t)res->snapshot_bytes,
+                                "loop_checkpoints", res->n_checkpoints, "loop_checkpoint_bytes",
+                                (json_int_t)res->checkpoint_bytes));
     return o;
 }
 
@@ -169,92 +115,78 @@ static double device_seconds(const qn_ctx *ctx, qn_les_phase phase)
     return qn_ctx_settings(ctx)->timing && ms > 0 ? ms / 1e3 : NAN;
 }
 
-static object timing_json(qn_ctx *ctx, const qn_les_result *result)
+static json_t *timing_json(qn_ctx *ctx, const qn_les_result *result)
 {
-    object o = object_new();
+    json_t *o = json_object();
 
     for (int i = 0; i < QN_LES_TIMES; i++) {
-        const char *name = qn_les_phase_name((qn_les_phase)i);
-        object phase;
+        const double device_s = device_seconds(ctx, (qn_les_phase)i);
+        json_t *phase;
 
         if (!result->times[i].count && !(result->times[i].wall_s > 0))
             continue;
-        phase = object_new();
-        put_number(&phase, "wall_s", result->times[i].wall_s);
-        put_measured(&phase, "device_s", device_seconds(ctx, (qn_les_phase)i));
+        phase = json_pack("{s:o}", "wall_s", qn_json_number(result->times[i].wall_s));
+        if (isfinite(device_s))
+            qn_json_put(&phase, "device_s", qn_json_number(device_s));
         if (result->times[i].count)
-            put_count(&phase, "count", (double)result->times[i].count);
-        put_object(&o, name, phase);
+            qn_json_put(&phase, "count", json_integer(result->times[i].count));
+        qn_json_put(&o, qn_les_phase_name((qn_les_phase)i), phase);
     }
-    object total = object_new();
-    put_number(&total, "wall_s", result->total_s);
-    put_object(&o, "total", total);
+    qn_json_put(&o, "total", json_pack("{s:o}", "wall_s", qn_json_number(result->total_s)));
     return o;
 }
 
-static object sim_json(const qn_les_options *config, const qn_les_result *result)
+static json_t *sim_json(const qn_les_options *config, const qn_les_result *result)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
     const double step_s = sim->wall_s / (double)sim->count;
     const double bytes = qn_les_step_bytes(config);
-    object o = object_new();
+    const double cells = (double)config->N * config->N * config->ensemble;
 
-    put_number(&o, "ms_per_step", 1e3 * step_s);
-    put_number(&o, "steps_per_s", 1 / step_s);
-    put_number(&o, "cells_per_s", (double)config->N * config->N * config->ensemble / step_s);
-    put_count(&o, "fft_per_step", qn_les_ffts_per_step(config));
-    put_count(&o, "bytes_model", bytes);
-    put_number(&o, "gbs_model", bytes / step_s / 1e9);
-    put_number(&o, "zd", result->stability.zd);
-    put_number(&o, "za", result->stability.za);
-    put_number(&o, "dt", result->stability.dt);
-    put_count(&o, "steps", (double)result->end.step);
-    put_number(&o, "time", result->end.time);
-    return o;
+    return json_pack(
+        "{s:o, s:o, s:o, s:i, s:I, s:o, s:o, s:o, s:o, s:I, s:o}", "ms_per_step",
+        qn_json_number(1e3 * step_s), "steps_per_s", qn_json_number(1 / step_s), "cells_per_s",
+        qn_json_number(cells / step_s), "fft_per_step", config->form == QN_LES_FLUX ? 12 : 14,
+        "bytes_model", (json_int_t)bytes, "gbs_model", qn_json_number(bytes / step_s / 1e9), "zd",
+        qn_json_number(result->stability.zd), "za", qn_json_number(result->stability.za), "dt",
+        qn_json_number(result->stability.dt), "steps", (json_int_t)result->end.step, "time",
+        qn_json_number(result->end.time));
 }
 
-static object proxy_json(const qn_les_options *config, const qn_les_result *result)
+static json_t *proxy_json(const qn_les_options *config, const qn_les_result *result)
 {
-    object o = object_new();
+    const qn_les_modes *modes = &result->modes;
+    json_t *o = json_pack("{s:i, s:i, s:i, s:I, s:i}", "D", result->layout.size, "n_low",
+                          modes->n_low, "n_mid", modes->n_mid, "n_high", (json_int_t)modes->n_high,
+                          "pairs", modes->n_anchors);
 
-    put_count(&o, "D", result->layout.size);
-    put_count(&o, "n_low", result->modes.n_low);
-    put_count(&o, "n_mid", result->modes.n_mid);
-    put_count(&o, "n_high", (double)result->modes.n_high);
-    put_count(&o, "pairs", result->modes.n_anchors);
     if (!result->has_proxy)
         return o;
     if (result->proxy.n_train)
-        put_count(&o, "T", result->proxy.n_train);
-    put_number(&o, "ridge", config->ridge);
-    put_number(&o, "spectral_radius", result->proxy.spectral_radius);
+        qn_json_put(&o, "T", json_integer(result->proxy.n_train));
+    qn_json_put(&o, "ridge", qn_json_number(config->ridge));
+    qn_json_put(&o, "spectral_radius", qn_json_number(result->proxy.spectral_radius));
     return o;
 }
 
-static object compared_json(const qn_les_compared *c)
+static json_t *compared_json(const qn_les_compared *c)
 {
-    object o = object_new();
+    const qn_les_errors *full = &c->full;
 
-    put_count(&o, "t", c->step);
-    put_text(&o, "window", c->window);
-    put_number(&o, "rel_l2_lp", c->lp.rel_l2);
-    put_number(&o, "corr_lp", c->lp.corr);
-    put_number(&o, "rel_l2", c->full.rel_l2);
-    put_number(&o, "corr", c->full.corr);
-    put_number(&o, "dE", c->full.dE);
-    put_number(&o, "dZ", c->full.dZ);
-    put_number(&o, "dE_rel", c->full.dE_rel);
-    put_number(&o, "dZ_rel", c->full.dZ_rel);
-    put_number(&o, "spectrum_err", c->full.spectrum_err);
-    put_number(&o, "persistence_rel_l2", c->persistence);
-    put_number(&o, "support", c->support);
-    return o;
+    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "t",
+                     c->step, "window", c->window, "rel_l2_lp", qn_json_number(c->lp.rel_l2),
+                     "corr_lp", qn_json_number(c->lp.corr), "rel_l2", qn_json_number(full->rel_l2),
+                     "corr", qn_json_number(full->corr), "dE", qn_json_number(full->dE), "dZ",
+                     qn_json_number(full->dZ), "dE_rel", qn_json_number(full->dE_rel), "dZ_rel",
+                     qn_json_number(full->dZ_rel), "spectrum_err",
+                     qn_json_number(full->spectrum_err), "persistence_rel_l2",
+                     qn_json_number(c->persistence), "support", qn_json_number(c->support));
 }
 
-static object series_json(const qn_les_result *result)
+static json_t *series_json(const qn_les_result *result)
 {
     static const char *const names[] = { "t", "energy", "enstrophy" };
-    object o = object_new();
+    json_t *o = json_object();
 
     for (int k = 0; k < 3; k++) {
         json_t *array = json_array();
@@ -263,24 +195,23 @@ static object series_json(const qn_les_result *result)
             const qn_les_row *row = &result->rows[i];
             const double values[] = { row->step, row->energy, row->enstrophy };
 
-            o.is_whole &= json_array_append_new(array, qn_json_number(values[k])) == 0;
+            qn_json_push(&array, qn_json_number(values[k]));
         }
-        put(&o, names[k], array);
+        qn_json_put(&o, names[k], array);
     }
     return o;
 }
 
-static object hash_json(const qn_les_hash *h)
+static json_t *hash_json(const qn_les_hash *h)
 {
-    object o = object_new();
+    json_t *o = json_pack("{s:i}", "t", h->step);
     char text[24];
 
-    put_count(&o, "t", h->step);
     snprintf(text, sizeof text, "%016" PRIx64, h->z);
     if (h->has_z)
-        put_text(&o, "z_fnv1a64", text);
+        qn_json_put(&o, "z_fnv1a64", json_string(text));
     snprintf(text, sizeof text, "%016" PRIx64, h->omega);
-    put_text(&o, "omega_fnv1a64", text);
+    qn_json_put(&o, "omega_fnv1a64", json_string(text));
     return o;
 }
 
@@ -288,34 +219,25 @@ static object hash_json(const qn_les_hash *h)
 static json_t *result_json(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result)
 {
     json_t *snapshots = json_array(), *hashes = json_array(), *flags = json_array();
-    object o = object_new();
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "schema", "quern-les/1", "run_ts",
+                  result->stamp, "git", QN_GIT, "status", result->status, "config",
+                  qn_les_options_json(config), "device", device_json(ctx, config, result),
+                  "residency", residency_json(result), "timing", timing_json(ctx, result));
 
-    put_text(&o, "schema", "quern-les/1");
-    put_text(&o, "run_ts", result->stamp);
-    put_text(&o, "git", QN_GIT);
-    put_text(&o, "status", result->status);
-    put(&o, "config", qn_les_options_json(config));
-    put_object(&o, "device", device_json(ctx, config, result));
-    put_object(&o, "residency", residency_json(result));
-    put_object(&o, "timing", timing_json(ctx, result));
     if (result->times[QN_LES_TIME_SIM].count)
-        put_object(&o, "sim", sim_json(config, result));
+        qn_json_put(&o, "sim", sim_json(config, result));
     if (result->has_codec)
-        put_object(&o, "proxy", proxy_json(config, result));
+        qn_json_put(&o, "proxy", proxy_json(config, result));
     for (int i = 0; i < result->n_compared; i++)
-        append(&o, snapshots, compared_json(&result->compared[i]));
-    put(&o, "snapshots", snapshots);
-    put_object(&o, "series", series_json(result));
+        qn_json_push(&snapshots, compared_json(&result->compared[i]));
     for (int i = 0; i < result->n_hashes; i++)
-        append(&o, hashes, hash_json(&result->hashes[i]));
-    put(&o, "hashes", hashes);
+        qn_json_push(&hashes, hash_json(&result->hashes[i]));
     for (int i = 0; i < result->n_flags; i++)
-        o.is_whole &= json_array_append_new(flags, qn_json_text(result->flags[i])) == 0;
-    put(&o, "flags", flags);
-    if (o.is_whole)
-        return o.json;
-    json_decref(o.json);
-    return NULL;
+        qn_json_push(&flags, qn_json_text(result->flags[i]));
+    qn_json_merge(&o, json_pack("{s:o, s:o, s:o, s:o}", "snapshots", snapshots, "series",
+                                series_json(result), "hashes", hashes, "flags", flags));
+    return o;
 }
 
 /* The file. */
@@ -341,10 +263,8 @@ static qn_status metrics_json(qn_ctx *ctx, const qn_les_options *config,
 
     QN_TRY(qn_report_json(ctx, &info, &text, err));
     json = json_loads(qn_str_get(&text), 0, NULL);
-    if (!json || json_object_set_new(json, "les", result_json(ctx, config, result)) != 0) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
-        goto out;
-    }
+    if (!json || json_object_set_new(json, "les", result_json(ctx, config, result)) != 0)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
     *out = json;
     json = NULL;
 out:
@@ -356,23 +276,24 @@ out:
 qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les_result *result,
                                qn_err *err)
 {
-    char path[QN_OPTION_TEXT_BYTES + 80];
+    char name[QN_LES_NAME_SIZE], log[QN_OPTION_TEXT_BYTES + QN_LES_NAME_SIZE];
+    qn_out out;
     json_t *json = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(metrics_json(ctx, config, result, &json, err));
-    if (!(result->metrics = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12)))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
-        goto out;
-    }
-    if (config->out[0]) {
-        qn_les_path(config, result, "metrics.json", path, sizeof path);
-        QN_TRY(qn_json_write(path, json, err));
+    if (!(result->metrics = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12))))
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
+    if (result->folder) {
+        qn_les_metrics_name(result, name);
+        QN_TRY(qn_run_folder_create(result->folder, name, &out, err));
+        QN_TRY(qn_json_commit(&out, json, err));
+        QN_TRY(qn_run_folder_add(result->folder, name, err));
     }
     if (config->log_metrics[0]) {
-        stamped(config->log_metrics, result->stamp, path, sizeof path);
-        QN_TRY(qn_make_parent(path, err));
-        QN_TRY(qn_json_write(path, json, err));
+        stamped(config->log_metrics, result->stamp, log, sizeof log);
+        QN_TRY(qn_make_parent(log, err));
+        QN_TRY(qn_json_write(log, json, err));
     }
 out:
     json_decref(json);

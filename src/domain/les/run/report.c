@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_PICTURES = 6 };
 
@@ -88,7 +87,6 @@ static void add_md_table(qn_str *md, const char *heading, qn_table table)
 static qn_status write_md(const qn_les_options *config, const qn_les_result *result, qn_err *err)
 {
     const qn_les_time *sim = &result->times[QN_LES_TIME_SIM];
-    char path[QN_OPTION_TEXT_BYTES + 16];
     qn_str md = { 0 };
     qn_status st;
 
@@ -108,8 +106,8 @@ static qn_status write_md(const qn_les_options *config, const qn_les_result *res
     add_md_table(&md, "Residency", residency_table(&result->residency));
     for (int i = 0; i < result->n_flags; i++)
         qn_str_addf(&md, "%s- %s\n", i ? "" : "\n## Flags\n\n", result->flags[i]);
-    snprintf(path, sizeof path, "%s/report.md", config->out);
-    st = qn_file_write_str(path, &md, err);
+    st = md.failed ? qn_fail(err, QN_ERR_NOMEM, "report.md: no memory to write it")
+                   : qn_run_folder_write(result->folder, "report.md", qn_str_get(&md), md.len, err);
     qn_str_free(&md);
     return st;
 }
@@ -253,13 +251,14 @@ static qn_status add_pictures(qn_page *page, const qn_les_options *config,
     for (int i = 0; i < n; i++) {
         const int at = n > 1 ? i * (result->n_frames - 1) / (n - 1) : 0;
         const int step = result->n_compared > at ? result->compared[at].step : at * config->stride;
-        char path[QN_OPTION_TEXT_BYTES + 80], name[32];
-        char *png = NULL;
+        char name[QN_LES_NAME_SIZE], *path, *png = NULL;
         size_t bytes = 0;
 
-        snprintf(name, sizeof name, "frame_%04d.png", at);
-        qn_les_path(config, result, name, path, sizeof path);
-        QN_TRY(qn_file_read(path, &png, &bytes, err));
+        qn_les_frame_name(result, at, name);
+        QN_TRY(qn_run_folder_path(result->folder, name, &path, err));
+        st = qn_file_read(path, &png, &bytes, err);
+        free(path);
+        QN_TRY(st);
         qn_str_addf(&page->html,
                     "<p><img alt=\"step %d\" title=\"step %d\" style=\"max-width:100%%\" "
                     "src=\"data:image/png;base64,",
@@ -298,17 +297,13 @@ static void add_tiles(qn_page *page, const qn_les_result *result)
 static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_options *config,
                            const qn_les_result *result)
 {
-    const char *name = result->device;
     char grid[64];
 
-    for (int d = 0; d < qn_device_count(ctx); d++)
-        if (!strcmp(qn_device_id(ctx, d), result->device))
-            name = qn_device_get(ctx, d)->name;
     snprintf(grid, sizeof grid, "%d x %d, %s, %d member%s", config->N, config->N,
              config->precision == QN_LES_F64 ? "f64" : "f32", config->ensemble,
              config->ensemble > 1 ? "s" : "");
     const qn_fact facts[] = { { "run", result->stamp, NULL },
-                              { "device", name, NULL },
+                              { "device", qn_les_device_name(ctx, result), NULL },
                               { "grid", grid, NULL },
                               { "command", config->command, NULL } };
     qn_page_conditions(page, facts, sizeof facts / sizeof *facts);
@@ -317,13 +312,12 @@ static void add_conditions(qn_page *page, qn_ctx *ctx, const qn_les_options *con
 static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_les_result *result,
                             qn_err *err)
 {
-    char title[96], path[QN_OPTION_TEXT_BYTES + 16];
+    char title[96], *path = NULL;
     qn_page page = { 0 };
     qn_status st = QN_OK;
 
     snprintf(title, sizeof title, "quern les: %d x %d, %d steps", config->N, config->N,
              config->steps);
-    snprintf(path, sizeof path, "%s/report.html", config->out);
     qn_page_begin(&page, title,
                   "Vorticity of a 2-D flow, and the forecast of a learned linear operator.");
     add_tiles(&page, result);
@@ -341,8 +335,11 @@ static qn_status write_page(qn_ctx *ctx, const qn_les_options *config, const qn_
     add_page_table(&page, "Residency", residency_table(&result->residency));
     for (int i = 0; i < result->n_flags; i++)
         qn_page_note(&page, result->flags[i]);
+    QN_TRY(qn_run_folder_path(result->folder, "report.html", &path, err));
     QN_TRY(qn_page_write(&page, path, err));
+    QN_TRY(qn_run_folder_add(result->folder, "report.html", err));
 out:
+    free(path);
     qn_page_free(&page);
     return st;
 }

@@ -5,18 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-void qn_les_result_free(qn_les_result *result)
+void qn_les_result_rewind(qn_les_result *result, int step)
 {
-    if (!result)
-        return;
-    for (int i = 0; i < result->n_arrays; i++)
-        free((void *)(uintptr_t)result->arrays[i].data);
+    const qn_les_array *steps = qn_les_result_array(result, "steps");
+    const int n_kept = steps ? 2 : 0; /* omega and steps, which are the first ones */
+    qn_i64 n = steps ? steps->dims[0] : 0;
+
+    while (n && ((const int32_t *)steps->data)[n - 1] > step)
+        n--;
+    for (int i = 0; i < n_kept; i++)
+        result->arrays[i].dims[0] = n;
+    while (result->n_arrays > n_kept)
+        free((void *)(uintptr_t)result->arrays[--result->n_arrays].data);
     free(result->rows);
     free(result->compared);
     free(result->hashes);
     free(result->shells[0]);
     free(result->shells[1]);
     free(result->metrics);
+    result->rows = NULL;
+    result->compared = NULL;
+    result->hashes = NULL;
+    result->shells[0] = result->shells[1] = NULL;
+    result->metrics = NULL;
+    result->device[0] = '\0';
+    result->n_rows = result->n_compared = result->n_hashes = result->n_frames = 0;
+    result->has_proxy = 0;
+}
+
+void qn_les_result_free(qn_les_result *result)
+{
+    if (!result)
+        return;
+    qn_les_result_rewind(result, -1);
+    for (int i = 0; i < result->n_arrays; i++)
+        free((void *)(uintptr_t)result->arrays[i].data);
     free(result);
 }
 
@@ -41,7 +64,8 @@ void qn_les_result_summary(const qn_les_result *result, qn_les_summary *out)
                              .device = result->device,
                              .n_steps = sim->count,
                              .step_s = sim->count ? sim->wall_s / (double)sim->count : NAN,
-                             .time = result->end.time };
+                             .time = result->end.time,
+                             .was_finished = result->was_finished };
 }
 
 int qn_les_result_comparison(const qn_les_result *result, int index, qn_les_comparison *out)

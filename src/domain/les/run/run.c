@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -69,18 +70,6 @@ size_t qn_les_run_row_bytes(const run *r)
 
 /* The beginning. */
 
-static void make_stamp(char out[QN_LES_STAMP_SIZE])
-{
-    char utc[QN_UTC_SIZE];
-    int n = 0;
-
-    qn_utc(utc);
-    for (const char *c = utc; *c && n < QN_LES_STAMP_SIZE - 1; c++)
-        if (*c != '-' && *c != ':')
-            out[n++] = *c;
-    out[n] = 0;
-}
-
 static qn_status make_codec(run *r, qn_err *err)
 {
     qn_les_result *result = r->result;
@@ -124,15 +113,10 @@ static qn_status begin(run *r, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    make_stamp(r->result->stamp);
-    if (r->config->out[0])
-        QN_TRY(qn_make_dirs(r->config->out, err));
-    if (r->config->resume)
-        QN_TRY(qn_les_run_load(r, err));
     QN_TRY(make_flow(r, err));
     QN_TRY(make_codec(r, err));
     QN_TRY(qn_les_run_loop_make(r, err));
-    if (r->has_saved)
+    if (r->saved.step)
         QN_TRY(qn_les_run_restore(r, err));
     else
         QN_TRY(qn_les_run_first(r, err));
@@ -187,13 +171,13 @@ static void note_fallbacks(run *r)
     const double n = qn_metric_value(qn_ctx_metrics(r->ctx), "gpu_fallback_count", NULL);
 
     if (n > 0)
-        qn_les_flag(r->result, "%.0f stages fell back to the CPU", n);
+        qn_les_flag(r->result, "%.0f fallbacks to the CPU", n);
 }
 
 static qn_status write_results(run *r, qn_err *err)
 {
     const int is_seen = r->config->observer != QN_LES_OBSERVE_NONE;
-    const int has_files = r->config->out[0] && is_seen && r->sim;
+    const int has_files = r->result->folder && is_seen && r->sim;
     qn_status st = QN_OK;
 
     fill_residency(r);
@@ -201,8 +185,8 @@ static qn_status write_results(run *r, qn_err *err)
     if (is_seen && r->sim)
         QN_TRY(qn_les_add_tables(r->result, err));
     if (has_files) {
-        QN_TRY(qn_les_write_table(r->config, r->result, "series", err));
-        QN_TRY(qn_les_write_table(r->config, r->result, "spectrum", err));
+        QN_TRY(qn_les_write_table(r->result, "series", err));
+        QN_TRY(qn_les_write_table(r->result, "spectrum", err));
     }
     qn_les_run_enter(r, QN_LES_TIME_PLOT);
     r->result->total_s = 0;
@@ -212,6 +196,10 @@ static qn_status write_results(run *r, qn_err *err)
     QN_TRY(qn_les_write_metrics(r->ctx, r->config, r->result, err));
     if (has_files)
         QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, err));
+    if (r->result->folder && r->is_stopped) /* which is no end */
+        QN_TRY(qn_run_folder_commit(r->result->folder, NULL, NULL, err));
+    else if (r->result->folder)
+        QN_TRY(qn_run_folder_finish(r->result->folder, err));
 out:
     return st;
 }
@@ -221,18 +209,18 @@ static qn_status not_finite(run *r, qn_err *err)
 {
     const qn_les_progress *end = &r->result->end;
     const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
-    char saved[96] = "";
+    const char *saved =
+        r->result->folder ? qn_run_folder_fact(r->result->folder, "checkpoint") : NULL;
 
-    if (r->saved.step > 0)
-        snprintf(saved, sizeof saved, "; the checkpoint of step %lld remains",
-                 (long long)r->saved.step);
     r->result->status = "nonfinite";
     qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
                 (long long)end->last_good, (long long)bad);
     return qn_fail(err, QN_ERR_FAILED,
                    "the flow has cells that are not finite: they came between steps %lld and "
-                   "%lld%s",
-                   (long long)end->last_good, (long long)bad, saved);
+                   "%lld%s%s%s",
+                   (long long)end->last_good, (long long)bad,
+                   saved ? "; the checkpoint of step " : "", saved ? saved : "",
+                   saved ? " remains" : "");
 }
 
 static qn_status run_flow(run *r, qn_err *err)
@@ -265,14 +253,9 @@ static qn_status run_without_flow(run *r, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    make_stamp(r->result->stamp);
-    if (r->config->out[0])
-        QN_TRY(qn_make_dirs(r->config->out, err));
     QN_TRY(make_codec(r, err));
-    if (!r->codec) {
-        st = qn_fail(err, QN_ERR_USAGE, "kernel_only: there is nothing to roll out with what sim");
-        goto out;
-    }
+    if (!r->codec)
+        QN_FAIL(err, QN_ERR_USAGE, "kernel_only: there is nothing to roll out with what sim");
     QN_TRY(qn_les_run_kernel_only(r, err));
     qn_les_run_enter(r, QN_LES_TIME_METRICS);
     QN_TRY(write_results(r, err));
@@ -280,7 +263,8 @@ out:
     return st;
 }
 
-static void run_free(run *r)
+/* Frees all that is on the device. */
+static void drop_flow(run *r)
 {
     qn_film_abort(r->film);
     qn_les_run_loop_free(r);
@@ -289,6 +273,64 @@ static void run_free(run *r)
     qn_les_proxy_free(r->proxy);
     qn_les_codec_free(r->codec);
     qn_les_sim_free(r->sim);
+    r->film = NULL;
+    r->shells = r->z = NULL;
+    r->proxy = NULL;
+    r->codec = NULL;
+    r->sim = NULL;
+}
+
+/* A device that fails. What it has computed since the last state on the host is lost, and computed
+ * again on the CPU, with all that follows. Graphs leave their failures to this. */
+
+static int is_failure(qn_status status)
+{
+    return qn_status_is_device_fault(status) || status == QN_ERR_COMPILE ||
+           status == QN_ERR_UNSUPPORTED || status == QN_ERR_BUSY || status == QN_ERR_MISMATCH ||
+           status == QN_ERR_NOMEM || status == QN_ERR_LIMIT;
+}
+
+static void go_back(run *r)
+{
+    drop_flow(r);
+    r->step = (int)r->saved.step;
+    if (!r->step)
+        qn_les_saved_free(&r->saved);
+    qn_les_result_rewind(r->result, r->step ? r->step : -1);
+    r->is_stopped = 0;
+    r->has_failed = 1;
+    r->can_repeat = 0;
+}
+
+static qn_status run_once(run *r, qn_err *err)
+{
+    return r->config->kernel_only[0] ? run_without_flow(r, err) : run_flow(r, err);
+}
+
+static qn_status run_safely(run *r, qn_err *err)
+{
+    qn_placing placing = { qn_ctx_pinned(r->ctx), QN_FALLBACK_ERROR };
+    qn_status st;
+
+    r->can_repeat = qn_device_count(r->ctx) > 1 && placing.pinned != QN_CPU_SLOT;
+    if (!r->can_repeat)
+        return run_once(r, err);
+    placing = qn_ctx_set_placing(r->ctx, placing);
+    st = run_once(r, err);
+    if (is_failure(st)) {
+        QN_TRY(qn_fallback_note(r->ctx, "les.run", err));
+        go_back(r);
+        qn_ctx_set_placing(r->ctx, (qn_placing){ QN_CPU_SLOT, QN_FALLBACK_CPU });
+        st = run_once(r, err);
+    }
+out:
+    qn_ctx_set_placing(r->ctx, placing);
+    return st;
+}
+
+static void run_free(run *r)
+{
+    drop_flow(r);
     qn_les_saved_free(&r->saved);
     qn_progress_free(r->progress);
 }
@@ -300,27 +342,81 @@ static qn_progress_mode mode_of(const qn_les_options *config)
     return modes[config->progress];
 }
 
+/* The folder. */
+
+/* A run that is finished has its metrics there. */
+static qn_status read_finished(run *r, qn_err *err)
+{
+    char name[QN_LES_NAME_SIZE], *path = NULL;
+    size_t bytes;
+    qn_status st = QN_OK;
+
+    qn_les_metrics_name(r->result, name);
+    if (asprintf(&path, "%s/%s", r->config->out, name) < 0)
+        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its path", name);
+    QN_TRY(qn_file_read_most(path, QN_MOST_JSON, &r->result->metrics, &bytes, err));
+    r->result->was_finished = 1;
+out:
+    free(path);
+    return st;
+}
+
+static qn_status open_folder(run *r, qn_err *err)
+{
+    qn_les_result *result = r->result;
+    qn_status st = QN_OK;
+
+    if (!r->config->out[0]) {
+        qn_les_stamp(result->stamp);
+        return QN_OK;
+    }
+    QN_TRY(qn_les_folder_open(r->config, result->stamp, &result->folder, err));
+    if (qn_run_folder_state(result->folder) == QN_RUN_FINISHED)
+        QN_TRY(read_finished(r, err));
+    else
+        QN_TRY(qn_les_run_load(r, err));
+out:
+    return st;
+}
+
+/* Returns whether an interrupted run has left something to continue from. */
+static int close_folder(run *r)
+{
+    qn_run_folder *folder = r->result ? r->result->folder : NULL;
+    const int has_progress = folder && qn_run_folder_has_progress(folder);
+
+    qn_run_folder_close(folder);
+    if (folder)
+        r->result->folder = NULL;
+    return has_progress;
+}
+
 qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result **out, qn_err *err)
 {
     run r = { .ctx = ctx, .config = &r.options, .phase_since = qn_now_us() };
     qn_progress_options watch = { 0 };
     qn_status st = QN_OK;
+    qn_err own;
+
+    err = qn_err_begin(err, &own);
 
     QN_TRY(qn_les_options_take(options, &r.options, err));
-    if (!(r.result = calloc(1, sizeof *r.result))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "les: no memory for a result");
-        goto out;
-    }
+    QN_TRY(QN_NEW(r.result, 1, "a result", err));
     r.result->status = "ok";
     r.plan = qn_les_schedule_of(r.config);
     watch.mode = mode_of(r.config);
     QN_TRY(qn_progress_new(&watch, "les run", "steps", r.config->steps, &r.progress, err));
-    QN_TRY(r.config->kernel_only[0] ? run_without_flow(&r, err) : run_flow(&r, err));
+    QN_TRY(open_folder(&r, err));
+    if (!r.result->was_finished)
+        QN_TRY(run_safely(&r, err));
     qn_progress_done(r.progress);
-    *out = r.result;
-    r.result = NULL;
 out:
     run_free(&r);
-    qn_les_result_free(r.result);
+    if (close_folder(&r) && st != QN_OK && !r.is_stopped)
+        qn_suffix(err, QN_RUN_KEPT);
+    if (st == QN_OK)
+        *out = r.result;
+    else
+        qn_les_result_free(r.result);
     return st;
 }

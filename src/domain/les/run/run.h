@@ -8,6 +8,7 @@
 #define QN_LES_RUN_H
 
 #include "checkpoint.h"
+#include "folder.h"
 #include "domain/les/codec/codec.h"
 #include "domain/les/proxy/proxy.h"
 #include "schedule.h"
@@ -62,11 +63,13 @@ enum { QN_LES_MAX_FLAGS = 16, QN_LES_FLAG_SIZE = 160 };
 enum { QN_LES_MAX_ARRAYS = 12 };
 
 struct qn_les_result {
+    qn_run_folder *folder;         /* while the run writes there; NULL: no files */
     char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
-    char device[32]; /* that made the steps, or the rollout without them; "": neither */
-    int has_passes;  /* steps used quern's own passes */
-    int first_step;  /* not 0 after --resume */
+    char device[32];  /* that made the steps, or the rollout without them; "": neither */
+    int has_passes;   /* steps used quern's own passes */
+    int first_step;   /* not 0 after --resume */
+    int was_finished; /* before: nothing was computed */
     qn_les_stability stability;
     qn_les_progress end;
     qn_les_time times[QN_LES_TIMES];
@@ -95,6 +98,9 @@ struct qn_les_result {
 /* Adds a note about a deviation from the options; each text only once. */
 __attribute__((format(printf, 2, 3))) void qn_les_flag(qn_les_result *result, const char *format,
                                                        ...);
+
+/* Takes back what came after `step`, except notes and times. */
+void qn_les_result_rewind(qn_les_result *result, int step);
 
 const char *qn_les_phase_name(qn_les_phase phase);
 

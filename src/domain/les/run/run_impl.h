@@ -23,6 +23,12 @@ typedef struct run_slot {
     int pending; /* step whose field is being downloaded, or -1 */
 } run_slot;
 
+/* When to copy the state to the host, for when the device fails. */
+typedef struct run_watch {
+    int is_on;
+    double least_us, start_us, last_us, spent_us, us_per_byte;
+} run_watch;
+
 typedef struct run {
     qn_ctx *ctx;
     qn_les_options options;       /* settled */
@@ -44,8 +50,9 @@ typedef struct run {
     qn_graph *hash_graph;
     int hash_omega, hash_z; /* first stages of the digests */
 
-    qn_les_saved saved; /* contents of the last checkpoint; grows */
-    int has_saved;
+    qn_les_saved saved;         /* the last state on the host; step 0: none */
+    int can_repeat, has_failed; /* what a device fails to do is done again; by now on the CPU */
+    run_watch watch;
     int step;
     int is_stopped; /* cells are not finite */
 
@@ -72,8 +79,13 @@ qn_status qn_les_run_first(run *r, qn_err *err); /* everything due at step 0 */
 qn_status qn_les_run_loop(run *r, qn_err *err);
 void qn_les_run_loop_free(run *r);
 
-/* run_save.c: checkpoints. */
+/* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);
+void qn_les_run_watch(run *r);
+int qn_les_run_should_keep(const run *r);
+qn_status qn_les_run_keep(run *r, qn_err *err);
+qn_status qn_les_run_keep_field(run *r, int step, const void *field,
+                                qn_err *err); /* of a snapshot */
 qn_status qn_les_run_load(run *r,
                           qn_err *err); /* reads and checks the file; before anything else */
 qn_status qn_les_run_restore(run *r, qn_err *err); /* restores the state from it */
@@ -84,6 +96,7 @@ qn_status qn_les_run_kernel_only(run *r, qn_err *err);
 
 /* run_read.c: reading results back at the end. */
 qn_status qn_les_run_read(run *r, qn_err *err);
+qn_status qn_les_run_read_rows(run *r, const char *name, qn_buf *buf, int rows, qn_err *err);
 qn_status qn_les_run_measure_encode(run *r, qn_err *err);
 
 #endif

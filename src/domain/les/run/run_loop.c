@@ -11,7 +11,6 @@
 #include "util/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double POLL_US = 1e5; /* between two questions to the device */
@@ -134,6 +133,7 @@ static qn_status collect(run *r, run_slot *slot, qn_err *err)
     QN_TRY(qn_buf_host(slot->field, QN_HOST_READ, &data, err));
     r->is_stopped |= !is_finite(r, data);
     QN_TRY(qn_les_output_field(r->config, r->result, QN_LES_FIELD_OMEGA, slot->pending, data, err));
+    QN_TRY(qn_les_run_keep_field(r, slot->pending, data, err));
     slot->pending = -1;
 out:
     return st;
@@ -219,10 +219,10 @@ static qn_status marks(run *r, unsigned due, qn_err *err)
         QN_TRY(take_snapshot(r, err));
     if (due & QN_LES_DUE_HASH)
         QN_TRY(take_hash(r, err));
-    if (due & QN_LES_DUE_CHECKPOINT) {
-        QN_TRY(collect_all(r, err)); /* a resumed run does not repeat snapshots before it */
-        QN_TRY(qn_les_run_save(r, err));
-    }
+    if (!(due & QN_LES_DUE_CHECKPOINT) && !qn_les_run_should_keep(r))
+        return QN_OK;
+    QN_TRY(collect_all(r, err)); /* what continues from here does not repeat them */
+    QN_TRY(due & QN_LES_DUE_CHECKPOINT ? qn_les_run_save(r, err) : qn_les_run_keep(r, err));
 out:
     return st;
 }
@@ -302,6 +302,7 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     qn_status st = QN_OK;
     int in_flight = 0;
 
+    qn_les_run_watch(r);
     res->snapshot_bytes = 0; /* the first snapshot was taken before the loop */
     res->n_snapshots = 0;
     while (r->step < r->plan.steps && !r->is_stopped) {
@@ -337,4 +338,9 @@ void qn_les_run_loop_free(run *r)
     qn_graph_free(r->hash_graph);
     qn_buf_free(r->hashes);
     qn_buf_free(r->store);
+    memset(r->spans, 0, sizeof r->spans);
+    memset(r->slots, 0, sizeof r->slots);
+    r->n_spans = 0;
+    r->hash_graph = NULL;
+    r->hashes = r->store = NULL;
 }

@@ -5,10 +5,11 @@
  */
 #include "run_impl.h"
 
-#include "frame.h"
+#include "digest.h"
 #include "output.h"
 #include "util/npy.h"
 #include "util/png.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,19 +91,28 @@ out:
 
 /* Results of a snapshot. */
 
+static void film_name(const run *r, char out[QN_LES_NAME_SIZE])
+{
+    static const char *const endings[] = { "", "y4m", "webm", "mp4" };
+
+    snprintf(out, QN_LES_NAME_SIZE, "les_%s_video.%s", r->result->stamp, endings[r->config->video]);
+}
+
 static qn_status open_film(decoding *d, const qn_les_frame_size *size, qn_err *err)
 {
-    static const char *const endings[] = { "", "video.y4m", "video.webm", "video.mp4" };
     run *r = d->r;
-    char path[QN_OPTION_TEXT_BYTES + 80];
+    char name[QN_LES_NAME_SIZE], *path;
     qn_err why = { .text = "" };
     qn_status st;
 
     if (r->config->video == QN_LES_VIDEO_NONE || r->result->n_frames > 0)
         return QN_OK;
-    qn_les_path(r->config, r->result, endings[r->config->video], path, sizeof path);
+    film_name(r, name);
+    if ((st = qn_run_folder_path(r->result->folder, name, &path, err)) != QN_OK)
+        return st;
     st = qn_film_open(path, (qn_film_kind)(r->config->video - QN_LES_VIDEO_Y4M), size->width,
                       size->height, &r->film, &why);
+    free(path);
     if (st == QN_ERR_UNSUPPORTED) {
         fprintf(stderr, "[les] no video: %s\n", why.text);
         qn_les_flag(r->result, "no video: %s", why.text);
@@ -113,17 +123,34 @@ static qn_status open_film(decoding *d, const qn_les_frame_size *size, qn_err *e
     return st;
 }
 
+static qn_status close_film(run *r, qn_err *err)
+{
+    char name[QN_LES_NAME_SIZE];
+    qn_film *film = r->film;
+    qn_status st;
+
+    if (!film)
+        return QN_OK;
+    qn_les_run_enter(r, QN_LES_TIME_VIDEO);
+    r->film = NULL;
+    film_name(r, name);
+    st = qn_film_close(film, err);
+    return st == QN_OK ? qn_run_folder_add(r->result->folder, name, err) : st;
+}
+
 static qn_status write_frame(decoding *d, const uint8_t *rgb, qn_err *err)
 {
     run *r = d->r;
     const qn_les_frame_size size = qn_les_frame_size_of(r->config, d->panels);
-    char path[QN_OPTION_TEXT_BYTES + 80], name[32];
+    char name[QN_LES_NAME_SIZE];
+    char *png = NULL;
+    size_t bytes;
     qn_status st = QN_OK;
 
     qn_les_run_enter(r, QN_LES_TIME_PLOT);
-    snprintf(name, sizeof name, "frame_%04d.png", r->result->n_frames);
-    qn_les_path(r->config, r->result, name, path, sizeof path);
-    QN_TRY(qn_png_write(path, rgb, size.width, size.height, err));
+    qn_les_frame_name(r->result, r->result->n_frames, name);
+    QN_TRY(qn_png_encode(name, rgb, size.width, size.height, &png, &bytes, err));
+    QN_TRY(qn_run_folder_write(r->result->folder, name, png, bytes, err));
     r->result->times[QN_LES_TIME_PLOT].count++;
     qn_les_run_enter(r, QN_LES_TIME_VIDEO);
     QN_TRY(open_film(d, &size, err));
@@ -134,6 +161,7 @@ static qn_status write_frame(decoding *d, const uint8_t *rgb, qn_err *err)
     r->result->n_frames++;
     qn_les_run_enter(r, QN_LES_TIME_DECODE);
 out:
+    free(png);
     return st;
 }
 
@@ -244,13 +272,7 @@ static qn_status decode_all(decoding *d, qn_err *err)
     }
     for (int k = 0; k < 2; k++)
         QN_TRY(collect(d, &d->slots[(n + k) % 2], err));
-    if (r->film) {
-        qn_film *film = r->film;
-
-        qn_les_run_enter(r, QN_LES_TIME_VIDEO);
-        r->film = NULL;
-        QN_TRY(qn_film_close(film, err));
-    }
+    QN_TRY(close_film(r, err));
 out:
     return st;
 }
@@ -280,10 +302,8 @@ static qn_status read_errors(decoding *d, int n_train, qn_err *err)
     qn_status st = QN_OK;
 
     result->compared = calloc((size_t)r->plan.n_snapshots + 1, sizeof *result->compared);
-    if (!sums || !result->compared) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
-        goto out;
-    }
+    if (!sums || !result->compared)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %d comparisons", r->plan.n_snapshots);
     QN_TRY(qn_buf_read(d->sums, 0, sums, bytes, err));
     for (int k = 0; k * r->config->stride <= r->step; k++) {
         const int step = k * r->config->stride;
@@ -322,11 +342,11 @@ static qn_status add_copy(run *r, const char *name, int n_dims, const double *fr
 static qn_status read_operator(run *r, qn_err *err)
 {
     const qn_i64 d = r->result->layout.size;
-    double *a = malloc((size_t)(d * d + 2 * d) * sizeof *a), *mu = a ? a + d * d : NULL;
+    double *a = NULL, *mu;
     qn_status st = QN_OK;
 
-    if (!a)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %lld rows", (long long)d);
+    QN_TRY(QN_NEW(a, d * d + 2 * d, "an operator", err));
+    mu = a + d * d;
     QN_TRY(qn_les_proxy_read(r->proxy, a, mu, mu + d, err));
     QN_TRY(add_copy(r, "A", 2, a, err));
     QN_TRY(add_copy(r, "mu", 1, mu, err));
@@ -394,7 +414,7 @@ qn_status qn_les_run_proxy(run *r, qn_err *err)
     decoding d = { .r = r,
                    .panels = r->codec ? 3 : 1,
                    .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
-                   .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && config->out[0],
+                   .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && r->result->folder,
                    .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
     qn_status st = QN_OK;
 
@@ -421,7 +441,7 @@ out:
 
 static qn_status read_part(const run *r, const char *name, qn_npy *out, qn_err *err)
 {
-    char path[2 * QN_OPTION_TEXT_BYTES];
+    char path[QN_OPTION_TEXT_BYTES + 16];
 
     snprintf(path, sizeof path, "%s/%s.npy", r->config->kernel_only, name);
     return qn_npy_read(path, out, err);
@@ -493,27 +513,6 @@ out:
     return st;
 }
 
-static qn_status read_rolled_out(run *r, qn_buf *zhat, qn_err *err)
-{
-    const int members = r->config->ensemble;
-    const qn_i64 rows = r->plan.n_frames, d = r->result->layout.size;
-    const qn_i64 two[] = { rows, d }, three[] = { rows, members, d };
-    const size_t bytes = (size_t)rows * qn_les_run_row_bytes(r);
-    void *data = malloc(bytes);
-    qn_status st = QN_OK;
-
-    if (!data)
-        return qn_fail(err, QN_ERR_NOMEM, "zhat: no memory for %zu bytes", bytes);
-    QN_TRY(qn_buf_read(zhat, 0, data, bytes, err));
-    st = qn_les_output_array(r->config, r->result, "zhat",
-                             r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4,
-                             members > 1 ? 3 : 2, members > 1 ? three : two, data, err);
-    data = NULL;
-out:
-    free(data);
-    return st;
-}
-
 qn_status qn_les_run_kernel_only(run *r, qn_err *err)
 {
     qn_buf *zhat = NULL;
@@ -528,7 +527,7 @@ qn_status qn_les_run_kernel_only(run *r, qn_err *err)
     qn_les_run_enter(r, QN_LES_TIME_DECODE);
     d.source = zhat;
     if (r->config->observer != QN_LES_OBSERVE_NONE) {
-        QN_TRY(read_rolled_out(r, zhat, err));
+        QN_TRY(qn_les_run_read_rows(r, "zhat", zhat, r->plan.n_frames, err));
         QN_TRY(decoding_new(&d, err));
         QN_TRY(decode_all(&d, err));
     }

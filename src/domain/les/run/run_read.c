@@ -4,10 +4,10 @@
 #include "output.h"
 #include "util/clock.h"
 #include "util/npy.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Appends the rows of member 0 to those restored from a checkpoint. */
 static qn_status read_log(run *r, qn_err *err)
@@ -18,10 +18,8 @@ static qn_status read_log(run *r, qn_err *err)
     int n = 0;
 
     QN_TRY(qn_les_sim_read_log(r->sim, &rows, &n, err));
-    if (!(all = realloc(r->result->rows, (size_t)(before + n + 1) * sizeof *all))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d rows of the log", before + n);
-        goto out;
-    }
+    if (!(all = realloc(r->result->rows, (size_t)(before + n + 1) * sizeof *all)))
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %d rows of the log", before + n);
     r->result->rows = all;
     for (int i = 0; i < n; i++)
         all[before + i] = rows[i * members];
@@ -39,11 +37,8 @@ static qn_status read_shells(run *r, qn_err *err)
     qn_status st = QN_OK;
 
     r->result->n_shells = (int)(bytes / sizeof(double));
-    for (int i = r->has_saved ? 1 : 0; i < 2; i++) {
-        if (!(r->result->shells[i] = malloc(bytes))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "no memory for a spectrum of %zu bytes", bytes);
-            goto out;
-        }
+    for (int i = 0; i < 2; i++) {
+        QN_TRY(QN_NEW(r->result->shells[i], r->result->n_shells, "a spectrum", err));
         if (i == 1) {
             QN_TRY(qn_graph_new(r->ctx, "les.spectrum", &graph, err));
             QN_TRY(qn_les_sim_add_spectrum(r->sim, graph, 0, r->shells, err));
@@ -59,14 +54,12 @@ out:
 static qn_status read_hashes(run *r, qn_err *err)
 {
     const int n = qn_les_due_count(&r->plan, r->plan.hash, r->step, 0);
-    uint64_t *values = malloc(2 * (size_t)n * sizeof *values);
-    qn_les_hash *hashes = calloc((size_t)n + 1, sizeof *hashes);
+    uint64_t *values = NULL;
+    qn_les_hash *hashes = NULL;
     qn_status st = QN_OK;
 
-    if (!values || !hashes) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d hashes", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(values, 2 * n, "hashes", err));
+    QN_TRY(QN_NEW(hashes, n, "hashes", err));
     QN_TRY(qn_buf_read(r->hashes, 0, values, 2 * (size_t)n * sizeof *values, err));
     for (int i = 0; i < n; i++)
         hashes[i] = (qn_les_hash){ .step = i * r->plan.hash,
@@ -82,19 +75,18 @@ out:
     return st;
 }
 
-static qn_status read_z(run *r, qn_err *err)
+qn_status qn_les_run_read_rows(run *r, const char *name, qn_buf *buf, int rows, qn_err *err)
 {
-    const int rows = r->step / r->plan.encode + 1, members = r->config->ensemble;
+    const int members = r->config->ensemble;
     const qn_i64 d = r->result->layout.size;
     const qn_i64 two[] = { rows, d }, three[] = { rows, members, d };
     const int type = r->config->precision == QN_LES_F64 ? QN_NPY_F8 : QN_NPY_F4;
-    void *data = malloc((size_t)rows * qn_les_run_row_bytes(r));
+    char *data = NULL;
     qn_status st = QN_OK;
 
-    if (!data)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d encoded frames", rows);
-    QN_TRY(qn_buf_read(r->z, 0, data, (size_t)rows * qn_les_run_row_bytes(r), err));
-    st = qn_les_output_array(r->config, r->result, "z", type, members > 1 ? 3 : 2,
+    QN_TRY(QN_NEW(data, (size_t)rows * qn_les_run_row_bytes(r), name, err));
+    QN_TRY(qn_buf_read(buf, 0, data, (size_t)rows * qn_les_run_row_bytes(r), err));
+    st = qn_les_output_array(r->config, r->result, name, type, members > 1 ? 3 : 2,
                              members > 1 ? three : two, data, err);
     data = NULL;
 out:
@@ -106,11 +98,10 @@ static qn_status read_anchors(run *r, qn_err *err)
 {
     const int members = r->config->ensemble, n = r->result->modes.n_anchors;
     const qn_i64 one[] = { n }, two[] = { members, n };
-    int32_t *modes = calloc((size_t)n * (size_t)members + 1, sizeof *modes);
+    int32_t *modes = NULL;
     qn_status st = QN_OK;
 
-    if (!modes)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
+    QN_TRY(QN_NEW(modes, (size_t)n * (size_t)members, "anchors", err));
     QN_TRY(qn_les_codec_read_anchors(r->codec, modes, err));
     st = qn_les_output_array(r->config, r->result, "anchors", QN_NPY_I4, members > 1 ? 2 : 1,
                              members > 1 ? two : one, modes, err);
@@ -134,7 +125,7 @@ qn_status qn_les_run_read(run *r, qn_err *err)
     if (r->shells)
         QN_TRY(read_shells(r, err));
     if (r->codec && r->config->observer != QN_LES_OBSERVE_NONE) {
-        QN_TRY(read_z(r, err));
+        QN_TRY(qn_les_run_read_rows(r, "z", r->z, r->step / r->plan.encode + 1, err));
         QN_TRY(read_anchors(r, err));
     }
 out:

@@ -1,169 +1,290 @@
-/* run_save.c - checkpoints of a run.
+/* run_save.c - states of a run that it can continue from: on the disk, and on the host for when the
+ * device fails.
  *
- * The host keeps the contents of the last checkpoint, so the next one downloads only rows and
- * fields that are new since then. A non-finite state is never saved: the last good checkpoint
- * stays.
+ * The host keeps the last one, so the next one downloads only rows and fields that are new since
+ * then. A non-finite state is never saved: the last good one stays.
  */
 #include "run_impl.h"
 
 #include "output.h"
 
+#include "util/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Downloads the bytes of `buf` from the end of the part up to `to`. */
-static qn_status append(run *r, int part, qn_buf *buf, size_t to, qn_err *err)
-{
-    const size_t from = r->saved.parts[part].n;
-    qn_status st = QN_OK;
+/* A state for the device's failure is copied when all of them together then have taken at most this
+ * part of the time, and not more often than in so many seconds. */
+enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
 
-    if (!buf || to <= from)
-        return QN_OK;
-    QN_TRY(qn_les_saved_grow(&r->saved, part, to, err));
-    QN_TRY(qn_buf_read(buf, from, (char *)r->saved.parts[part].data + from, to - from, err));
-out:
-    return st;
+enum { CHECKPOINT_NAME = 24 };
+
+/* The array whose beginning is the part; NULL: the run has none, or the part is made in another
+ * way. */
+static qn_buf *buf_of(const run *r, int part)
+{
+    qn_buf *const bufs[QN_LES_SAVED_PARTS] = { [QN_LES_SAVED_Z] = r->z,
+                                               [QN_LES_SAVED_FIELDS] = r->store,
+                                               [QN_LES_SAVED_HASHES] = r->hashes,
+                                               [QN_LES_SAVED_SHELLS] = r->shells };
+
+    return bufs[part];
 }
 
-static qn_status save_rows(run *r, qn_err *err)
+/* The bytes of the part after the present step. */
+static size_t bytes_of(const run *r, int part)
 {
     const qn_les_schedule *plan = &r->plan;
-    qn_status st = QN_OK;
+    const size_t members = (size_t)r->config->ensemble;
 
-    if (r->codec)
-        QN_TRY(append(r, QN_LES_SAVED_Z, r->z,
-                      (size_t)(r->step / plan->encode + 1) * qn_les_run_row_bytes(r), err));
-    if (r->store)
-        QN_TRY(append(r, QN_LES_SAVED_FIELDS, r->store,
-                      (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r), err));
-    if (r->hashes)
-        QN_TRY(append(r, QN_LES_SAVED_HASHES, r->hashes,
-                      (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t), err));
-out:
-    return st;
+    switch (part) {
+    case QN_LES_SAVED_SIM:
+        return qn_les_sim_save_bytes(r->sim);
+    case QN_LES_SAVED_ANCHORS:
+        return r->codec ? (size_t)r->result->modes.n_anchors * members * sizeof(int32_t) : 0;
+    case QN_LES_SAVED_LOG:
+        return plan->log ? (size_t)qn_les_due_count(plan, plan->log, r->step, 1) * members *
+                               sizeof(qn_les_row)
+                         : 0;
+    case QN_LES_SAVED_Z:
+        return r->z ? (size_t)(r->step / plan->encode + 1) * qn_les_run_row_bytes(r) : 0;
+    case QN_LES_SAVED_FIELDS:
+        return r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0;
+    case QN_LES_SAVED_HASHES:
+        return r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0;
+    default:
+        return r->shells ? qn_buf_bytes(r->shells) : 0;
+    }
 }
 
-static qn_status save_anchors(run *r, qn_err *err)
+/* Downloads what the part lacks. */
+static qn_status append(run *r, int part, qn_err *err)
 {
-    const size_t n = r->codec ? (size_t)qn_les_codec_modes(r->codec)->n_anchors : 0;
-    const size_t bytes = n * (size_t)r->config->ensemble * sizeof(int32_t);
+    qn_les_bytes *p = &r->saved.parts[part];
+    const size_t from = p->n, to = bytes_of(r, part);
+    const int is_anchors = part == QN_LES_SAVED_ANCHORS;
     qn_status st = QN_OK;
 
-    if (!bytes || r->saved.parts[QN_LES_SAVED_ANCHORS].n) /* they never change */
+    if (to <= from || !(buf_of(r, part) || is_anchors))
         return QN_OK;
-    QN_TRY(qn_les_saved_grow(&r->saved, QN_LES_SAVED_ANCHORS, bytes, err));
-    QN_TRY(qn_les_codec_read_anchors(r->codec, r->saved.parts[QN_LES_SAVED_ANCHORS].data, err));
+    QN_TRY(qn_les_saved_grow(&r->saved, part, to, err));
+    st = is_anchors ? qn_les_codec_read_anchors(r->codec, p->data, err)
+                    : qn_buf_read(buf_of(r, part), from, (char *)p->data + from, to - from, err);
+    if (st != QN_OK)
+        p->n = from;
 out:
     return st;
 }
 
+/* The rows since the run began or was resumed go behind those from before. */
 static qn_status save_log(run *r, qn_err *err)
 {
-    qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_LOG];
-    const size_t before = (size_t)r->result->n_rows * sizeof(qn_les_row);
+    const size_t row = (size_t)r->config->ensemble * sizeof(qn_les_row);
+    const size_t before = (size_t)r->result->n_rows * row;
     qn_les_row *rows = NULL;
     qn_status st = QN_OK;
-    size_t bytes;
     int n = 0;
 
     if (!r->plan.log)
         return QN_OK;
     QN_TRY(qn_les_sim_read_log(r->sim, &rows, &n, err));
-    bytes = (size_t)n * sizeof *rows * (size_t)r->config->ensemble;
-    QN_TRY(qn_les_saved_grow(&r->saved, QN_LES_SAVED_LOG,
-                             before * (size_t)r->config->ensemble + bytes, err));
-    if (bytes)
-        memcpy((char *)part->data + part->n - bytes, rows, bytes);
+    QN_TRY(qn_les_saved_grow(&r->saved, QN_LES_SAVED_LOG, before + (size_t)n * row, err));
+    if (n)
+        memcpy((char *)r->saved.parts[QN_LES_SAVED_LOG].data + before, rows, (size_t)n * row);
 out:
     free(rows);
     return st;
 }
 
-qn_status qn_les_run_save(run *r, qn_err *err)
+static qn_status save_sim(run *r, qn_err *err)
+{
+    qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_SIM];
+    qn_les_bytes now = { .n = qn_les_sim_save_bytes(r->sim) };
+    qn_status st = QN_OK;
+
+    if (!(now.data = malloc(now.n)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for a state of %zu bytes", now.n);
+    QN_TRY(qn_les_sim_save(r->sim, now.data, err));
+    free(part->data);
+    *part = now;
+    now.data = NULL;
+    r->saved.step = r->step;
+out:
+    free(now.data);
+    return st;
+}
+
+static size_t missing_bytes(const run *r)
+{
+    size_t n = qn_les_sim_save_bytes(r->sim);
+
+    for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
+        if (buf_of(r, p) && bytes_of(r, p) > r->saved.parts[p].n)
+            n += bytes_of(r, p) - r->saved.parts[p].n;
+    return n;
+}
+
+/* Copies the state to the host. When this fails, the state from before holds: the parts that have
+ * grown still begin with it, and that of the flow is replaced as a whole, at the end. */
+static qn_status keep(run *r, qn_err *err)
 {
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
-    const size_t bytes = qn_les_sim_save_bytes(r->sim);
+    const double missing = (double)missing_bytes(r);
     qn_les_residency *res = &r->result->residency;
+    run_watch *w = &r->watch;
     qn_les_progress now;
-    char path[QN_OPTION_TEXT_BYTES + 32];
     qn_status st = QN_OK;
 
     res->syncs++;
-    QN_TRY(qn_les_sim_progress(r->sim, &now, err));
+    QN_TRY(qn_les_sim_progress(r->sim, &now, err)); /* which waits for the steps */
     r->is_stopped |= now.n_not_finite > 0;
     if (r->is_stopped)
         return QN_OK;
-    r->saved.step = r->step;
-    memcpy(r->saved.stamp, r->result->stamp, sizeof r->saved.stamp);
-    QN_TRY(qn_les_saved_grow(&r->saved, QN_LES_SAVED_SIM, bytes, err));
-    QN_TRY(qn_les_sim_save(r->sim, r->saved.parts[QN_LES_SAVED_SIM].data, err));
-    QN_TRY(save_rows(r, err));
-    QN_TRY(save_anchors(r, err));
+    w->last_us = qn_now_us();
+    for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
+        QN_TRY(append(r, p, err));
     QN_TRY(save_log(r, err));
-    qn_les_checkpoint_path(r->config, path, sizeof path);
-    QN_TRY(qn_les_checkpoint_write(path, r->config, &r->saved, err));
+    QN_TRY(save_sim(r, err));
+    w->us_per_byte = (qn_now_us() - w->last_us) / missing;
+    w->spent_us += qn_now_us() - w->last_us;
     res->n_checkpoints++;
     res->checkpoint_bytes += qn_ctx_transfers(r->ctx).d2h_bytes - before;
 out:
     return st;
 }
 
+static void checkpoint_name(int step, char out[CHECKPOINT_NAME])
+{
+    snprintf(out, CHECKPOINT_NAME, "checkpoint.%d", step);
+}
+
+/* The step of the last checkpoint; NULL: there is none. */
+static const char *checkpoint_fact(const run *r)
+{
+    return qn_run_folder_fact(r->result->folder, "checkpoint");
+}
+
+/* The files from before it get their names together with it, and the checkpoint before goes. */
+qn_status qn_les_run_save(run *r, qn_err *err)
+{
+    qn_run_folder *folder = r->result->folder;
+    char name[CHECKPOINT_NAME], before[CHECKPOINT_NAME], step[24], *path = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(keep(r, err));
+    if (r->is_stopped)
+        return QN_OK;
+    checkpoint_name(r->step, name);
+    snprintf(step, sizeof step, "%d", r->step);
+    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
+    QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
+    QN_TRY(qn_run_folder_keep(folder, name, err));
+    if (checkpoint_fact(r) && strcmp(checkpoint_fact(r), step)) {
+        snprintf(before, sizeof before, "checkpoint.%.10s", checkpoint_fact(r));
+        QN_TRY(qn_run_folder_forget(folder, before, err));
+    }
+    QN_TRY(qn_run_folder_commit(folder, "checkpoint", step, err));
+out:
+    free(path);
+    return st;
+}
+
+/* States to go back to when the device fails. */
+
+int qn_les_run_should_keep(const run *r)
+{
+    const run_watch *w = &r->watch;
+    const double now = qn_now_us();
+
+    return w->is_on && now - w->last_us >= w->least_us &&
+           KEEP_TIMES * (w->spent_us + w->us_per_byte * (double)missing_bytes(r)) <=
+               now - w->start_us;
+}
+
+qn_status qn_les_run_keep(run *r, qn_err *err)
+{
+    const qn_status st = keep(r, err);
+
+    if (st != QN_ERR_NOMEM)
+        return st;
+    r->watch.is_on = 0; /* the run itself needs no such state */
+    return QN_OK;
+}
+
+qn_status qn_les_run_keep_field(run *r, int step, const void *field, qn_err *err)
+{
+    qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_FIELDS];
+    const size_t bytes = qn_les_run_field_bytes(r);
+    const size_t at = (size_t)(step / r->plan.snapshot) * bytes;
+
+    if (!r->watch.is_on || !r->store || part->n != at)
+        return QN_OK;
+    if (qn_les_saved_grow(&r->saved, QN_LES_SAVED_FIELDS, at + bytes, err) == QN_OK)
+        memcpy((char *)part->data + at, field, bytes);
+    return QN_OK; /* without memory, it is downloaded again when it is needed */
+}
+
+void qn_les_run_watch(run *r)
+{
+    const char *text = getenv("QUERN_CHECKPOINT_S");
+    const double now = qn_now_us();
+
+    r->watch = (run_watch){ .is_on = r->can_repeat,
+                            .least_us = 1e6 * (text && *text ? strtod(text, NULL) : KEEP_LEAST_S),
+                            .us_per_byte = 1e-3,
+                            .start_us = now,
+                            .last_us = now };
+}
+
 /* Resuming. */
 
 qn_status qn_les_run_load(run *r, qn_err *err)
 {
-    char path[QN_OPTION_TEXT_BYTES + 32];
+    const char *fact = checkpoint_fact(r);
+    const long step = fact ? strtol(fact, NULL, 10) : 0;
+    char name[CHECKPOINT_NAME], *path = NULL;
     qn_status st = QN_OK;
 
-    qn_les_checkpoint_path(r->config, path, sizeof path);
-    QN_TRY(qn_les_checkpoint_read(path, r->config, &r->saved, err));
-    if (r->saved.step < 1 || r->saved.step > r->plan.steps) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: step %lld is not one of %d", path,
-                     (long long)r->saved.step, r->plan.steps);
-        goto out;
-    }
-    r->step = r->result->first_step = (int)r->saved.step;
-    memcpy(r->result->stamp, r->saved.stamp, sizeof r->result->stamp);
-    r->has_saved = 1;
+    if (!fact) /* it was interrupted before the first one */
+        return QN_OK;
+    if (step < 1 || step > r->plan.steps)
+        return qn_fail(err, QN_ERR_INPUT, "%s/" QN_RUN_JOURNAL ": step %ld is not one of %d",
+                       r->config->out, step, r->plan.steps);
+    checkpoint_name((int)step, name);
+    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
+    QN_TRY(qn_les_checkpoint_read(path, &r->saved, err));
+    if (r->saved.step != step)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: it has step %lld, not %ld", path, (long long)r->saved.step,
+                step);
+    r->step = r->result->first_step = (int)step;
 out:
+    free(path);
     return st;
 }
 
 /* Checks that the part has the size that this run would have written. */
-static qn_status expect(const run *r, int part, size_t bytes, qn_err *err)
+static qn_status expect(run *r, int part, qn_err *err)
 {
-    static const char *const names[QN_LES_SAVED_PARTS] = { "configuration", "state", "vectors",
-                                                           "anchors",       "log",   "fields",
-                                                           "hashes" };
+    const size_t bytes = bytes_of(r, part);
+    static const char *const names[QN_LES_SAVED_PARTS] = { "state",  "vectors", "anchors", "log",
+                                                           "fields", "hashes",  "spectrum" };
 
+    if (r->has_failed && r->saved.parts[part].n > bytes)
+        r->saved.parts[part].n = bytes; /* what was added after the state */
     if (r->saved.parts[part].n == bytes)
         return QN_OK;
     return qn_fail(err, QN_ERR_INPUT, "checkpoint of step %d: %zu bytes of %s, %zu expected",
                    r->step, r->saved.parts[part].n, names[part], bytes);
 }
 
-static qn_status restore_part(run *r, int part, qn_buf *buf, size_t bytes, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    QN_TRY(expect(r, part, buf ? bytes : 0, err));
-    if (buf && bytes)
-        QN_TRY(qn_buf_write(buf, 0, r->saved.parts[part].data, bytes, err));
-out:
-    return st;
-}
-
 static qn_status restore_codec(run *r, qn_err *err)
 {
-    const int row = r->step / r->plan.encode + 1;
-    const int n = qn_les_codec_modes(r->codec)->n_anchors * r->config->ensemble;
+    const qn_les_bytes *anchors = &r->saved.parts[QN_LES_SAVED_ANCHORS];
     qn_status st = QN_OK;
 
-    QN_TRY(expect(r, QN_LES_SAVED_ANCHORS, (size_t)n * sizeof(int32_t), err));
-    if (n)
-        QN_TRY(qn_les_codec_set_anchors(r->codec, r->saved.parts[QN_LES_SAVED_ANCHORS].data, err));
-    QN_TRY(qn_les_codec_set_row(r->codec, row, err));
-    QN_TRY(restore_part(r, QN_LES_SAVED_Z, r->z, (size_t)row * qn_les_run_row_bytes(r), err));
+    if (anchors->n)
+        QN_TRY(qn_les_codec_set_anchors(r->codec, anchors->data, err));
+    QN_TRY(qn_les_codec_set_row(r->codec, r->step / r->plan.encode + 1, err));
 out:
     return st;
 }
@@ -171,19 +292,16 @@ out:
 /* Restores the rows of member 0 to the result. */
 static qn_status restore_log(run *r, qn_err *err)
 {
-    const int members = r->config->ensemble;
-    const int n = r->plan.log ? qn_les_due_count(&r->plan, r->plan.log, r->step, 1) : 0;
+    const size_t members = (size_t)r->config->ensemble;
     const qn_les_row *rows = r->saved.parts[QN_LES_SAVED_LOG].data;
-    qn_status st = QN_OK;
+    const size_t n = r->saved.parts[QN_LES_SAVED_LOG].n / (members * sizeof *rows);
 
-    QN_TRY(expect(r, QN_LES_SAVED_LOG, (size_t)n * (size_t)members * sizeof *rows, err));
-    if (!(r->result->rows = calloc((size_t)n + 1, sizeof *rows)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d rows of the log", n);
-    for (int i = 0; i < n; i++)
+    if (!(r->result->rows = calloc(n + 1, sizeof *rows)))
+        return qn_fail(err, QN_ERR_NOMEM, "no memory for %zu rows of the log", n);
+    for (size_t i = 0; i < n; i++)
         r->result->rows[i] = rows[i * members];
-    r->result->n_rows = n;
-out:
-    return st;
+    r->result->n_rows = (int)n;
+    return QN_OK;
 }
 
 /* Adds the snapshots from before the checkpoint, which has those of member 0, to the result. Their
@@ -191,35 +309,36 @@ out:
 static qn_status restore_fields(run *r, qn_err *err)
 {
     const qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_FIELDS];
-    qn_les_options memory = r->options;
+    qn_run_folder *folder = r->result->folder;
     qn_status st = QN_OK;
 
-    memory.out = "";
-    if (!r->store || r->config->ensemble > 1 || r->config->observer != QN_LES_OBSERVE_SNAPSHOTS)
+    if (!r->store || r->has_failed || r->config->ensemble > 1 ||
+        r->config->observer != QN_LES_OBSERVE_SNAPSHOTS)
         return QN_OK;
+    r->result->folder = NULL;
     for (int k = 0; k * r->plan.snapshot <= r->step; k++)
-        QN_TRY(qn_les_output_field(&memory, r->result, QN_LES_FIELD_OMEGA, k * r->plan.snapshot,
+        QN_TRY(qn_les_output_field(r->config, r->result, QN_LES_FIELD_OMEGA, k * r->plan.snapshot,
                                    (const char *)part->data + (size_t)k * qn_les_run_field_bytes(r),
                                    err));
 out:
+    r->result->folder = folder;
     return st;
 }
 
 qn_status qn_les_run_restore(run *r, qn_err *err)
 {
-    const qn_les_schedule *plan = &r->plan;
     qn_status st = QN_OK;
 
-    QN_TRY(expect(r, QN_LES_SAVED_SIM, qn_les_sim_save_bytes(r->sim), err));
+    for (int p = 0; p < QN_LES_SAVED_PARTS; p++) {
+        const qn_les_bytes *part = &r->saved.parts[p];
+
+        QN_TRY(expect(r, p, err));
+        if (buf_of(r, p) && part->n)
+            QN_TRY(qn_buf_write(buf_of(r, p), 0, part->data, part->n, err));
+    }
     QN_TRY(qn_les_sim_restore(r->sim, r->saved.parts[QN_LES_SAVED_SIM].data, err));
     if (r->codec)
         QN_TRY(restore_codec(r, err));
-    QN_TRY(restore_part(
-        r, QN_LES_SAVED_FIELDS, r->store,
-        r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0, err));
-    QN_TRY(restore_part(r, QN_LES_SAVED_HASHES, r->hashes,
-                        r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0,
-                        err));
     QN_TRY(restore_log(r, err));
     QN_TRY(restore_fields(r, err));
 out:

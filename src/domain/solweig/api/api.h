@@ -2,8 +2,10 @@
 #ifndef QN_SOLWEIG_API_API_H
 #define QN_SOLWEIG_API_API_H
 
-#include "domain/solweig/surface/surface.h"
+#include "domain/solweig/run/run.h"
+#include "domain/solweig/view/view.h"
 #include "util/progress.h"
+#include "util/run_folder.h"
 
 #include <quern/solweig.h>
 
@@ -14,6 +16,10 @@ qn_status qn_sw_shadow_take(const qn_sw_shadow_options *given, qn_sw_shadow_opti
                             qn_err *err);
 qn_status qn_sw_wall_take(const qn_sw_wall_options *given, qn_sw_wall_options *out, qn_err *err);
 qn_status qn_sw_run_take(const qn_sw_run_options *given, qn_sw_run_options *out, qn_err *err);
+
+/* NULL options are the defaults. */
+qn_status qn_sw_run_config_read(const qn_sw_layer_options *layers, const qn_sw_run_options *options,
+                                qn_sw_run_config *out, qn_err *err);
 
 /* NULL for the empty text. */
 static inline const char *qn_sw_text(const char *text)
@@ -42,5 +48,12 @@ qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, 
 
 /* Makes a folder where needed and checks that files can be made there. */
 qn_status qn_sw_api_folder(const char *folder, qn_err *err);
+
+/* Begins to write the files of `what` into a folder; "": *out stays NULL. */
+qn_status qn_sw_api_begin(const char *folder, const char *what, qn_run_folder **out, qn_err *err);
+
+/* Adds a raster as "NAME.tif", "NAME.npy", or drawn as `look` says as "NAME.png". */
+qn_status qn_sw_api_put(qn_run_folder *to, const char *name, const char *ending,
+                        const qn_sw_raster *raster, const qn_sw_map *look, qn_err *err);
 
 #endif

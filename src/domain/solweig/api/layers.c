@@ -5,10 +5,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* In. */
 
 qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
                          qn_sw_layer_options *layers, qn_sw_surface *surface, qn_sw_grid *grid,
@@ -29,8 +28,6 @@ qn_status qn_sw_api_load(const qn_sw_layer_options *given, int has_arrays,
 out:
     return st;
 }
-
-/* Out. */
 
 qn_window qn_sw_api_window(const qn_sw_layer_options *layers, const qn_sw_place *place)
 {
@@ -61,8 +58,6 @@ void qn_sw_api_give(const qn_sw_layer_options *layers, const qn_sw_raster *from,
     qn_window_paste(from->data, &at, sizeof *to, to, layers->cols);
 }
 
-/* Besides. */
-
 qn_status qn_sw_api_progress(const char *name, int progress, qn_progress **out, qn_err *err)
 {
     static const qn_progress_mode modes[] = { [QN_SW_PROGRESS_OFF] = QN_PROGRESS_OFF,
@@ -81,5 +76,27 @@ qn_status qn_sw_api_folder(const char *folder, qn_err *err)
     if (access(folder, W_OK | X_OK))
         st = qn_fail(err, QN_ERR_IO, "cannot write into %s: %s", folder, strerror(errno));
 out:
+    return st;
+}
+
+qn_status qn_sw_api_begin(const char *folder, const char *what, qn_run_folder **out, qn_err *err)
+{
+    const qn_run_folder_options options = { .path = folder, .plan = what };
+
+    return folder[0] ? qn_run_folder_open(&options, out, err) : QN_OK;
+}
+
+qn_status qn_sw_api_put(qn_run_folder *to, const char *name, const char *ending,
+                        const qn_sw_raster *raster, const qn_sw_map *look, qn_err *err)
+{
+    char *path = NULL, file[64];
+    qn_status st = QN_OK;
+
+    snprintf(file, sizeof file, "%s%s", name, ending);
+    QN_TRY(qn_run_folder_path(to, file, &path, err));
+    QN_TRY(qn_sw_map_out(path, raster, look, err));
+    QN_TRY(qn_run_folder_add(to, file, err));
+out:
+    free(path);
     return st;
 }

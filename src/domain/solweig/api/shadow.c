@@ -2,46 +2,28 @@
 #include "api.h"
 
 #include "domain/solweig/sky/sky.h"
-#include "domain/solweig/view/view.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The sun. */
 
-/* Reads exactly `n` digits and, where it is not 0, the character after them. */
-static int read_digits(const char **at, int n, char after, int *out)
+static qn_status parse_time(const char *text, qn_sw_date *out, qn_err *err)
 {
-    int value = 0;
-
-    for (int i = 0; i < n; i++) {
-        if ((*at)[i] < '0' || (*at)[i] > '9')
-            return 0;
-        value = 10 * value + (*at)[i] - '0';
-    }
-    if (after && (*at)[n] != after)
-        return 0;
-    *at += n + (after != 0);
-    *out = value;
-    return 1;
-}
-
-static qn_status parse_time(const char *text, qn_sw_stamp *out, qn_err *err)
-{
-    qn_sw_stamp t = { 0 };
+    qn_sw_date t = { 0 };
     const char *at = text;
-    int is_time = read_digits(&at, 4, '-', &t.year) && read_digits(&at, 2, '-', &t.month) &&
-                  read_digits(&at, 2, 'T', &t.day) && read_digits(&at, 2, ':', &t.hour) &&
-                  read_digits(&at, 2, 0, &t.minute);
+    int is_time =
+        qn_sw_take_digits(&at, 4, '-', &t.year) && qn_sw_take_digits(&at, 2, '-', &t.month) &&
+        qn_sw_take_digits(&at, 2, 'T', &t.day) && qn_sw_take_digits(&at, 2, ':', &t.hour) &&
+        qn_sw_take_digits(&at, 2, 0, &t.minute);
 
     if (is_time && *at == ':') {
         at++;
-        is_time = read_digits(&at, 2, 0, &t.second);
+        is_time = qn_sw_take_digits(&at, 2, 0, &t.second);
     }
     at += is_time && *at == 'Z';
-    if (is_time && !*at && t.second < 60 && qn_sw_stamp_is_valid(&t)) {
+    if (is_time && !*at && t.second < 60 && qn_sw_date_is_valid(&t)) {
         *out = t;
         return QN_OK;
     }
@@ -54,7 +36,7 @@ static qn_status sun_at(const qn_sw_shadow_options *o, qn_sw_beam *out, qn_err *
     const qn_sw_site site = { .latitude = o->latitude,
                               .longitude = o->longitude,
                               .utc_offset = o->utc_offset };
-    qn_sw_stamp time;
+    qn_sw_date time;
     qn_sw_sun sun;
     qn_status st = QN_OK;
 
@@ -146,20 +128,7 @@ out:
 
 /* Walls. */
 
-static qn_status write_in(const char *folder, const char *name, const char *ending,
-                          const qn_sw_raster *raster, const qn_sw_map *look, qn_err *err)
-{
-    char *path = NULL;
-    qn_status st;
-
-    if (asprintf(&path, "%s/%s%s", folder, name, ending) < 0)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
-    st = qn_sw_map_out(path, raster, look, err);
-    free(path);
-    return st;
-}
-
-static qn_status write_walls(const char *folder, const qn_sw_raster *height,
+static qn_status write_walls(qn_run_folder *to, const qn_sw_raster *height,
                              const qn_sw_raster *aspect, qn_err *err)
 {
     const qn_sw_map look = { .title = "Wall height",
@@ -168,9 +137,10 @@ static qn_status write_walls(const char *folder, const qn_sw_raster *height,
     const char *ending = qn_sw_map_ending(&height->place);
     qn_status st = QN_OK;
 
-    QN_TRY(write_in(folder, "wall_height", ending, height, NULL, err));
-    QN_TRY(write_in(folder, "wall_aspect", ending, aspect, NULL, err));
-    QN_TRY(write_in(folder, "wall_height", ".png", height, &look, err));
+    QN_TRY(qn_sw_api_put(to, "wall_height", ending, height, NULL, err));
+    QN_TRY(qn_sw_api_put(to, "wall_aspect", ending, aspect, NULL, err));
+    QN_TRY(qn_sw_api_put(to, "wall_height", ".png", height, &look, err));
+    QN_TRY(qn_run_folder_finish(to, err));
 out:
     return st;
 }
@@ -199,21 +169,22 @@ qn_status qn_sw_walls(qn_ctx *ctx, const qn_sw_layer_options *layers,
     qn_sw_raster heights = { 0 }, aspects = { 0 };
     qn_sw_surface surface = { 0 };
     qn_sw_wall_job job = { .limit = 1 };
+    qn_run_folder *to = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_wall_take(options, &o, err));
     job.tile = o.tile;
     QN_TRY(qn_sw_api_load(layers, height || aspect, &l, &surface, &grid, err));
-    if (o.out[0])
-        QN_TRY(qn_sw_api_folder(o.out, err));
+    QN_TRY(qn_sw_api_begin(o.out, "walls", &to, err));
     QN_TRY(qn_sw_walls_compute(ctx, &surface.dsm, &job, &heights, &aspects, err));
-    if (o.out[0])
-        QN_TRY(write_walls(o.out, &heights, &aspects, err));
+    if (to)
+        QN_TRY(write_walls(to, &heights, &aspects, err));
     qn_sw_api_give(&l, &heights, height);
     qn_sw_api_give(&l, &aspects, aspect);
     if (report)
         *report = walls_of(&grid, &heights);
 out:
+    qn_run_folder_close(to);
     qn_sw_raster_free(&heights);
     qn_sw_raster_free(&aspects);
     qn_sw_surface_free(&surface);

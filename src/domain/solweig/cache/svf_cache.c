@@ -1,36 +1,73 @@
-/* svf_cache.c - writing and reading the cache of sky view factors. */
-#include "svf_cache.h"
-#include "zip.h"
+/* svf_cache.c - sky view factors in memory, and their cache. */
+#include "domain/solweig/cache/svf_cache.h"
+#include "util/env.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/npy.h"
+#include "util/str.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_SIZE = 32, MAX_PATCHES = 4096 };
+#define KEY_FILE "svf.json"
+
+enum { NAME_SIZE = QN_SW_SVF_NAME, MAX_PATCHES = 4096 };
 
 static const char *const matrix_names[QN_SW_SVF_MATRICES] = { "shadowmat", "vegshadowmat",
                                                               "vbshmat" };
 
-/* "svf", "svfN", ..., "svfveg", "svfNveg", ..., "svfaveg", ... */
-static const char *map_name(int i, char out[NAME_SIZE])
+const char *qn_sw_svf_map_name(int i, char out[QN_SW_SVF_NAME])
 {
     static const char *const sides[] = { "", "N", "E", "S", "W" };
     static const char *const kinds[] = { "", "veg", "aveg" };
 
-    snprintf(out, NAME_SIZE, "svf%s%s", sides[i % 5], kinds[i / 5]);
+    snprintf(out, QN_SW_SVF_NAME, "svf%s%s", sides[i % 5], kinds[i / 5]);
     return out;
 }
 
-static char *path_of(const char *folder, const char *name, const char *ending)
-{
-    char *path = NULL;
+/* Memory: plain, or a mapped file without a name.
+ *
+ * All maps and bits take 120 bytes of a pixel, for a large raster more than most machines have.
+ * From a mapped file the system writes out the pages that are not in use. */
 
-    return asprintf(&path, "%s/%s%s", folder, name, ending) < 0 ? NULL : path;
+#define MAPPED_PIXELS 50e6 /* larger rasters are mapped, unless the variable below says otherwise */
+
+static int is_large(size_t cells)
+{
+    return (double)cells > qn_env_number("QUERN_SOLWEIG_MEMMAP_PIXELS", MAPPED_PIXELS);
+}
+
+qn_status qn_sw_svf_arrays_new(size_t cells, int n_patches, qn_sw_svf_arrays *out, qn_err *err)
+{
+    qn_sw_svf_arrays a = { .n_patches = n_patches, .n_bytes = (n_patches + 7) / 8 };
+    const size_t plane = cells * sizeof(float);
+    size_t each = 0, bytes = 0;
+    char *at = NULL;
+    qn_status st = QN_OK;
+
+    each = QN_SW_SVF_MAPS * sizeof(float) + QN_SW_SVF_MATRICES * (size_t)a.n_bytes;
+    QN_TRY(qn_size_mul(cells, each, "view factors", &bytes, err));
+    QN_TRY(qn_big_block_new(bytes, is_large(cells), "view factors", "svf", &a.block, err));
+    at = a.block.data;
+    for (int i = 0; i < QN_SW_SVF_MAPS; i++, at += plane)
+        a.map[i] = (float *)(void *)at;
+    for (int i = 0; i < QN_SW_SVF_MATRICES; i++, at += cells * (size_t)a.n_bytes)
+        a.matrix[i] = (uint8_t *)at;
+    *out = a;
+out:
+    return st;
+}
+
+void qn_sw_svf_arrays_free(qn_sw_svf_arrays *arrays)
+{
+    for (int i = 0; !arrays->block.data && i < QN_SW_SVF_MAPS; i++)
+        free(arrays->map[i]);
+    for (int i = 0; !arrays->block.data && i < QN_SW_SVF_MATRICES; i++)
+        free(arrays->matrix[i]);
+    qn_big_block_free(&arrays->block);
+    *arrays = (qn_sw_svf_arrays){ 0 };
 }
 
 /* The key. */
@@ -64,89 +101,117 @@ qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *s, int patch_option)
 
 /* Writing. */
 
+/* Where to write `name` and its ending; the caller frees it. */
+static qn_status path_in(const qn_run_folder *to, const char *name, const char *ending,
+                         char file[NAME_SIZE + 4], char **path, qn_err *err)
+{
+    snprintf(file, NAME_SIZE + 4, "%s%s", name, ending);
+    return qn_run_folder_path(to, file, path, err);
+}
+
 /* Adds a map as GeoTIFF, through a file beside the archive. */
-static qn_status add_map(qn_sw_zip *zip, const char *folder, const char *name,
+static qn_status add_map(qn_sw_zip *zip, const char *path, const char *member,
                          const qn_sw_raster *map, qn_err *err)
 {
     qn_status st = QN_OK;
-    char *path = path_of(folder, name, ".tif"), *content = NULL;
-    char member[NAME_SIZE + 4];
+    char *content = NULL;
     size_t bytes = 0;
 
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
-    snprintf(member, sizeof member, "%s.tif", name);
-    QN_TRY(qn_sw_raster_write(path, map, err));
+    QN_TRY(qn_sw_raster_save(path, map, err));
     QN_TRY(qn_file_read(path, &content, &bytes, err));
     QN_TRY(qn_sw_zip_add(zip, member, NULL, 0, content, bytes, err));
 out:
     unlink(path);
-    free(path);
     free(content);
     return st;
 }
 
-static qn_status write_maps(const char *folder, const char *archive, const qn_sw_place *place,
+/* An archive, in `to`; NULL in a build or on a machine without GDAL. */
+static qn_status begin_archive(qn_run_folder *to, const char *name, const char *ending,
+                               qn_sw_zip **out, qn_err *err)
+{
+    char file[NAME_SIZE + 4], *path = NULL;
+    qn_status st = QN_OK;
+
+    if (!qn_sw_has_geotiff())
+        return QN_OK;
+    QN_TRY(path_in(to, name, ending, file, &path, err));
+    QN_TRY(qn_sw_zip_create(path, out, err));
+    QN_TRY(qn_run_folder_add(to, file, err));
+out:
+    free(path);
+    return st;
+}
+
+/* Commits an archive, if there is one, unless its making failed. */
+static qn_status end_archive(qn_sw_zip *zip, qn_status st, qn_err *err)
+{
+    if (zip && st == QN_OK)
+        return qn_sw_zip_commit(zip, err);
+    qn_sw_zip_abort(zip);
+    return st;
+}
+
+static qn_status write_map(qn_run_folder *to, qn_sw_zip *zip, const char *name,
+                           const qn_sw_raster *map, qn_err *err)
+{
+    char file[NAME_SIZE + 4], *path = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(path_in(to, name, zip ? ".tif" : ".npy", file, &path, err));
+    if (zip) {
+        QN_TRY(add_map(zip, path, file, map, err));
+    } else {
+        QN_TRY(qn_sw_raster_save(path, map, err));
+        QN_TRY(qn_run_folder_add(to, file, err));
+    }
+out:
+    free(path);
+    return st;
+}
+
+static qn_status write_maps(qn_run_folder *to, const qn_sw_place *place,
                             const qn_sw_svf_arrays *arrays, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_sw_zip *zip = NULL;
 
-    if (archive)
-        QN_TRY(qn_sw_zip_create(archive, &zip, err));
+    QN_TRY(begin_archive(to, "svfs", ".zip", &zip, err));
     for (int i = 0; i < QN_SW_SVF_MAPS; i++) {
         const qn_sw_raster map = { .place = *place, .data = arrays->map[i] }; /* both borrowed */
-        char name[NAME_SIZE], *path;
+        char name[NAME_SIZE];
 
-        map_name(i, name);
-        if (zip) {
-            QN_TRY(add_map(zip, folder, name, &map, err));
-            continue;
-        }
-        if (!(path = path_of(folder, name, ".npy"))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
-            goto out;
-        }
-        st = qn_sw_raster_write(path, &map, err);
-        free(path);
-        QN_TRY(st);
-    }
-    if (zip) {
-        st = qn_sw_zip_commit(zip, err);
-        zip = NULL;
+        QN_TRY(write_map(to, zip, qn_sw_svf_map_name(i, name), &map, err));
     }
 out:
-    qn_sw_zip_abort(zip);
-    return st;
+    return end_archive(zip, st, err);
 }
 
 /* Writes to the archive, or to a separate file where there is none. */
-static qn_status write_array(const char *folder, qn_sw_zip *zip, const char *name,
+static qn_status write_array(qn_run_folder *to, qn_sw_zip *zip, const char *name,
                              const qn_npy *array, qn_err *err)
 {
     const size_t bytes = (size_t)qn_npy_elems(array) * qn_npy_elem_bytes(array->type);
     qn_status st = QN_OK;
     qn_str head = { 0 };
-    char *path = path_of(folder, name, ".npy");
-    char member[NAME_SIZE + 4];
+    char file[NAME_SIZE + 4], *path = NULL;
 
-    snprintf(member, sizeof member, "%s.npy", name);
-    qn_npy_add_header(array, &head);
-    if (!path || head.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write %s", folder, name);
+    QN_TRY(path_in(to, name, ".npy", file, &path, err));
+    if (!zip) {
+        QN_TRY(qn_npy_write(path, array, err));
+        QN_TRY(qn_run_folder_add(to, file, err));
         goto out;
     }
-    if (zip)
-        QN_TRY(qn_sw_zip_add(zip, member, head.data, head.len, array->data, bytes, err));
-    else
-        QN_TRY(qn_npy_write(path, array, err));
+    qn_npy_add_header(array, &head);
+    st = head.failed ? qn_fail(err, QN_ERR_NOMEM, "%s: no memory to write it", file)
+                     : qn_sw_zip_add(zip, file, head.data, head.len, array->data, bytes, err);
 out:
     free(path);
     qn_str_free(&head);
     return st;
 }
 
-static qn_status write_matrices(const char *folder, const char *archive, const qn_sw_place *place,
+static qn_status write_matrices(qn_run_folder *to, const qn_sw_place *place,
                                 const qn_sw_svf_arrays *arrays, qn_err *err)
 {
     int32_t n_patches = arrays->n_patches;
@@ -154,52 +219,33 @@ static qn_status write_matrices(const char *folder, const char *archive, const q
     qn_status st = QN_OK;
     qn_sw_zip *zip = NULL;
 
-    if (archive)
-        QN_TRY(qn_sw_zip_create(archive, &zip, err));
+    QN_TRY(begin_archive(to, "shadowmats", ".npz", &zip, err));
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++) {
         const qn_npy matrix = { .type = QN_NPY_U1,
                                 .n_dims = 3,
                                 .dims = { place->rows, place->cols, arrays->n_bytes },
                                 .data = arrays->matrix[i] };
 
-        QN_TRY(write_array(folder, zip, matrix_names[i], &matrix, err));
+        QN_TRY(write_array(to, zip, matrix_names[i], &matrix, err));
     }
-    QN_TRY(write_array(folder, zip, "patch_count", &count, err));
-    if (zip) {
-        st = qn_sw_zip_commit(zip, err);
-        zip = NULL;
-    }
+    QN_TRY(write_array(to, zip, "patch_count", &count, err));
 out:
-    qn_sw_zip_abort(zip);
-    return st;
+    return end_archive(zip, st, err);
 }
 
-/* The paths of a cache. */
-typedef struct {
-    char *maps, *matrices, *key;
-} names;
-
-static void free_names(names *n)
+static qn_status write_key(qn_run_folder *to, const qn_sw_place *place, int n_patches,
+                           const qn_sw_svf_key *key, qn_err *err)
 {
-    free(n->maps);
-    free(n->matrices);
-    free(n->key);
+    char text[256];
+    const int n = snprintf(text, sizeof text,
+                           "{\n  \"key\": \"%s\",\n  \"rows\": %lld,\n  \"cols\": %lld,\n"
+                           "  \"patches\": %d\n}\n",
+                           key->hex, (long long)place->rows, (long long)place->cols, n_patches);
+
+    return qn_run_folder_write(to, KEY_FILE, text, (size_t)n, err);
 }
 
-static qn_status names_of(const char *folder, names *out, qn_err *err)
-{
-    names n = { path_of(folder, "svfs", ".zip"), path_of(folder, "shadowmats", ".npz"),
-                path_of(folder, "svf", ".json") };
-
-    if (!n.maps || !n.matrices || !n.key) {
-        free_names(&n);
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its names", folder);
-    }
-    *out = n;
-    return QN_OK;
-}
-
-static qn_status check_arrays(const char *folder, const qn_sw_svf_arrays *a, qn_err *err)
+static qn_status check_arrays(const qn_sw_svf_arrays *a, qn_err *err)
 {
     int n_missing = 0;
 
@@ -209,51 +255,39 @@ static qn_status check_arrays(const char *folder, const qn_sw_svf_arrays *a, qn_
         n_missing += !a->matrix[i];
     if (n_missing || a->n_patches < 1 || a->n_patches > MAX_PATCHES ||
         a->n_bytes != (a->n_patches + 7) / 8)
-        return qn_fail(err, QN_ERR_USAGE, "%s: %d arrays are missing, %d patches in %d bytes",
-                       folder, n_missing, a->n_patches, a->n_bytes);
+        return qn_fail(err, QN_ERR_USAGE, "sky view: %d arrays are missing, %d patches in %d bytes",
+                       n_missing, a->n_patches, a->n_bytes);
     return QN_OK;
 }
 
-qn_status qn_sw_svf_cache_write(const char *folder, const qn_sw_place *place,
+qn_status qn_sw_svf_cache_write(qn_run_folder *to, const qn_sw_place *place,
                                 const qn_sw_svf_arrays *arrays, const qn_sw_svf_key *key,
                                 qn_err *err)
 {
-    const int has_zip = qn_sw_has_geotiff();
     qn_status st = QN_OK;
-    json_t *root = NULL;
-    names n = { 0 };
 
-    QN_TRY(check_arrays(folder, arrays, err));
-    QN_TRY(names_of(folder, &n, err));
-    QN_TRY(qn_make_dirs(folder, err));
-    if (unlink(n.key) != 0 && errno != ENOENT) {
-        st = qn_fail(err, QN_ERR_IO, "cannot replace %s: %s", n.key, strerror(errno));
-        goto out;
-    }
-    QN_TRY(write_maps(folder, has_zip ? n.maps : NULL, place, arrays, err));
-    QN_TRY(write_matrices(folder, has_zip ? n.matrices : NULL, place, arrays, err));
-    if (!(root = json_pack("{s:s, s:I, s:I, s:i}", "key", key->hex, "rows", (json_int_t)place->rows,
-                           "cols", (json_int_t)place->cols, "patches", arrays->n_patches))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its content", n.key);
-        goto out;
-    }
-    QN_TRY(qn_json_write(n.key, root, err));
+    QN_TRY(check_arrays(arrays, err));
+    QN_TRY(write_maps(to, place, arrays, err));
+    QN_TRY(write_matrices(to, place, arrays, err));
+    QN_TRY(qn_run_folder_remove(to, KEY_FILE, err)); /* it is of the files that go now */
+    QN_TRY(qn_run_folder_commit(to, NULL, NULL, err));
+    QN_TRY(write_key(to, place, arrays->n_patches, key, err));
 out:
-    json_decref(root);
-    free_names(&n);
     return st;
 }
 
 /* Reading. */
 
-static qn_status check_key(const char *folder, const char *path, const qn_sw_svf_key *key,
-                           int *n_patches, qn_err *err)
+static qn_status check_key(const char *folder, const qn_sw_svf_key *key, int *n_patches,
+                           qn_err *err)
 {
     qn_status st = QN_OK;
     json_t *root = NULL;
+    char *path = NULL;
     const char *made_for;
     qn_i64 patches;
 
+    QN_TRY(qn_text_new(&path, err, "%s/" KEY_FILE, folder));
     QN_TRY(qn_json_read(path, &root, err));
     QN_TRY(qn_json_get_text(root, "key", path, &made_for, err));
     QN_TRY(qn_json_get_i64(root, "patches", path, &patches, err));
@@ -266,6 +300,7 @@ static qn_status check_key(const char *folder, const char *path, const qn_sw_svf
     *n_patches = (int)patches;
 out:
     json_decref(root);
+    free(path);
     return st;
 }
 
@@ -275,19 +310,12 @@ static qn_status read_map(const char *folder, const char *archive, const char *n
     qn_status st = QN_OK;
     qn_sw_raster map = { 0 };
     char member[NAME_SIZE + 4];
-    char *path;
+    char *path = NULL;
 
     snprintf(member, sizeof member, "%s.tif", name);
-    path = archive ? qn_sw_zip_member(archive, member) : path_of(folder, name, ".npy");
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
-    QN_TRY(qn_sw_raster_read(path, NULL, &map, err));
-    if (map.place.rows != place->rows || map.place.cols != place->cols) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %lld x %lld pixels, not %lld x %lld", path,
-                     (long long)map.place.rows, (long long)map.place.cols, (long long)place->rows,
-                     (long long)place->cols);
-        goto out;
-    }
+    QN_TRY(archive ? qn_sw_zip_member(archive, member, &path, err)
+                   : qn_text_new(&path, err, "%s/%s.npy", folder, name));
+    QN_TRY(qn_sw_raster_read(path, &(qn_sw_read_options){ .shape = place }, &map, err));
     memcpy(out, map.data, qn_sw_elems(place) * sizeof *out);
 out:
     qn_sw_raster_free(&map);
@@ -321,25 +349,23 @@ static qn_status read_matrix(const char *folder, const char *archive, const char
 {
     qn_status st = QN_OK;
     qn_npy array = { 0 };
-    char member[NAME_SIZE + 4], *content, *path = path_of(folder, name, ".npy");
-    size_t bytes;
+    char member[NAME_SIZE + 4], *content, *path = NULL;
+    size_t bytes, most;
 
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for a name", folder);
+    QN_TRY(qn_text_new(&path, err, "%s/%s.npy", folder, name));
     snprintf(member, sizeof member, "%s.npy", name);
     if (archive) {
-        QN_TRY(qn_sw_zip_read(archive, member, &content, &bytes, err));
+        most = QN_NPY_MAX_HEAD + (size_t)dims[0] * (size_t)dims[1] * (size_t)dims[2];
+        QN_TRY(qn_sw_zip_read(archive, member, most, &content, &bytes, err));
         QN_TRY(take_array(archive, content, bytes, &array, err));
     } else {
         QN_TRY(qn_npy_read(path, &array, err));
     }
     if (array.type != QN_NPY_U1 || array.n_dims != 3 || array.is_fortran ||
-        memcmp(array.dims, dims, 3 * sizeof *dims) != 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %s is not |u1 of shape (%lld, %lld, %lld)",
-                     archive ? archive : folder, name, (long long)dims[0], (long long)dims[1],
-                     (long long)dims[2]);
-        goto out;
-    }
+        memcmp(array.dims, dims, 3 * sizeof *dims) != 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %s is not |u1 of shape (%lld, %lld, %lld)",
+                archive ? archive : folder, name, (long long)dims[0], (long long)dims[1],
+                (long long)dims[2]);
     memcpy(out, array.data, (size_t)qn_npy_elems(&array));
 out:
     qn_npy_free(&array);
@@ -350,28 +376,31 @@ out:
 qn_status qn_sw_svf_cache_read(const char *folder, const qn_sw_place *place,
                                const qn_sw_svf_key *key, qn_sw_svf_arrays *out, qn_err *err)
 {
-    const int has_zip = qn_sw_has_geotiff();
     qn_status st = QN_OK;
     qn_sw_svf_arrays a = { 0 };
-    names n = { 0 };
-    int n_patches;
+    char *maps = NULL, *matrices = NULL; /* archives; NULL: separate files */
+    int n_patches = 0;
 
-    QN_TRY(names_of(folder, &n, err));
-    QN_TRY(check_key(folder, n.key, key, &n_patches, err));
+    QN_TRY(check_key(folder, key, &n_patches, err));
+    if (qn_sw_has_geotiff()) {
+        QN_TRY(qn_text_new(&maps, err, "%s/svfs.zip", folder));
+        QN_TRY(qn_text_new(&matrices, err, "%s/shadowmats.npz", folder));
+    }
     QN_TRY(qn_sw_svf_arrays_new(qn_sw_elems(place), n_patches, &a, err));
     for (int i = 0; i < QN_SW_SVF_MAPS; i++) {
         char name[NAME_SIZE];
 
-        QN_TRY(read_map(folder, has_zip ? n.maps : NULL, map_name(i, name), place, a.map[i], err));
+        QN_TRY(read_map(folder, maps, qn_sw_svf_map_name(i, name), place, a.map[i], err));
     }
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++)
-        QN_TRY(read_matrix(folder, has_zip ? n.matrices : NULL, matrix_names[i],
+        QN_TRY(read_matrix(folder, matrices, matrix_names[i],
                            (const qn_i64[]){ place->rows, place->cols, a.n_bytes }, a.matrix[i],
                            err));
     *out = a;
     a = (qn_sw_svf_arrays){ 0 };
 out:
     qn_sw_svf_arrays_free(&a);
-    free_names(&n);
+    free(maps);
+    free(matrices);
     return st;
 }

@@ -77,4 +77,15 @@ void qn_sw_pet_table_free(qn_sw_pet_table *table); /* after the graphs that use 
 qn_status qn_sw_add_pet_by_table(qn_sw_pet_table *table, qn_graph *graph, const sw_pet_par *par,
                                  int cols, int rows, qn_buf *tmrt, qn_buf *pet, qn_err *err);
 
+/* The published polynomial of utci.c. */
+
+typedef struct qn_sw_utci_term {
+    double factor;
+    int ta, va, dt, pa; /* powers */
+} qn_sw_utci_term;
+
+enum { QN_SW_UTCI_TERMS = 210, QN_SW_UTCI_DEGREE = 6 };
+
+extern const qn_sw_utci_term qn_sw_utci_terms[QN_SW_UTCI_TERMS];
+
 #endif

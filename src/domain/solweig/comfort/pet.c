@@ -2,9 +2,10 @@
  *
  * In single precision, like the kernel.
  */
-#include "comfort.h"
+#include "domain/solweig/comfort/comfort.h"
 
 #include "kernel/sw_pet.gen.h"
+#include "util/list.h"
 
 #include "util/status.h"
 
@@ -124,31 +125,28 @@ sw_pet_par qn_sw_pet_prepare(const qn_sw_body *body, double ta, double rh, doubl
     };
 }
 
-static qn_status add_solve(qn_graph *graph, const char *name, sw_pet_par par, qn_buf *wind,
-                           qn_buf *tmrt, qn_buf *pet, qn_err *err)
+/* Without a map of wind, `wind` is any array. */
+static qn_status add_solve(qn_graph *graph, const char *name, const sw_pet_par *par,
+                           int is_wind_map, qn_buf *wind, qn_buf *tmrt, qn_buf *pet, qn_err *err)
 {
     const int lanes = qn_kernel_sw_pet.lanes;
-    const qn_i64 n_groups = (par.n + lanes - 1) / lanes;
+    sw_pet_par own = *par;
 
-    return stage_sw_pet(graph, name, qn_range_1d(n_groups), par, wind, tmrt, pet, err);
+    own.is_wind_map = is_wind_map;
+    return stage_sw_pet(graph, name, qn_range_1d((par->n + lanes - 1) / lanes), own, wind, tmrt,
+                        pet, err);
 }
 
 qn_status qn_sw_add_pet(qn_graph *graph, const sw_pet_par *par, qn_buf *tmrt, qn_buf *pet,
                         qn_err *err)
 {
-    sw_pet_par one_wind = *par;
-
-    one_wind.is_wind_map = 0;
-    return add_solve(graph, "pet", one_wind, tmrt, tmrt, pet, err);
+    return add_solve(graph, "pet", par, 0, tmrt, tmrt, pet, err);
 }
 
 qn_status qn_sw_add_pet_wind(qn_graph *graph, const sw_pet_par *par, qn_buf *wind, qn_buf *tmrt,
                              qn_buf *pet, qn_err *err)
 {
-    sw_pet_par with_map = *par;
-
-    with_map.is_wind_map = 1;
-    return add_solve(graph, "pet", with_map, wind, tmrt, pet, err);
+    return add_solve(graph, "pet", par, 1, wind, tmrt, pet, err);
 }
 
 /* By table. */
@@ -160,11 +158,11 @@ struct qn_sw_pet_table {
 qn_status qn_sw_pet_table_new(qn_ctx *ctx, qn_sw_pet_table **out, qn_err *err)
 {
     const size_t bytes = QN_SW_PET_TABLE * sizeof(float);
-    qn_sw_pet_table *table = calloc(1, sizeof *table);
-    qn_status st = table ? QN_OK : QN_ERR_NOMEM;
+    qn_sw_pet_table *table = NULL;
+    qn_status st = QN_OK;
     void *data = NULL;
 
-    QN_TRY(st);
+    QN_TRY(QN_NEW(table, 1, "a table of PET", err));
     QN_TRY(qn_buf_new(ctx, "pet.tmrt", bytes, &table->tmrt, err));
     QN_TRY(qn_buf_new(ctx, "pet.solved", bytes, &table->solved, err));
     QN_TRY(qn_buf_new(ctx, "pet.table", bytes, &table->pet, err));
@@ -198,8 +196,7 @@ qn_status qn_sw_add_pet_by_table(qn_sw_pet_table *table, qn_graph *graph, const 
     qn_status st = QN_OK;
 
     solve.n = QN_SW_PET_TABLE;
-    solve.is_wind_map = 0;
-    QN_TRY(add_solve(graph, "pet.table", solve, table->tmrt, table->tmrt, table->solved, err));
+    QN_TRY(add_solve(graph, "pet.table", &solve, 0, table->tmrt, table->tmrt, table->solved, err));
     QN_TRY(stage_sw_pet_smooth(graph, "pet.smooth", qn_range_1d(QN_SW_PET_TABLE), QN_SW_PET_TABLE,
                                table->solved, table->pet, err));
     QN_TRY(

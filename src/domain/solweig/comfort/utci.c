@@ -1,9 +1,7 @@
 /* utci.c - coefficients of a time step, and the stages that use them. */
-#include "comfort.h"
+#include "domain/solweig/comfort/comfort.h"
 
 #include "kernel/sw_utci.gen.h"
-
-#include "utci_table.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * Each is a coefficient and the powers of air temperature, wind, Tmrt minus air temperature, and
  * vapour pressure.
  */
-#include "utci_table.h"
+#include "domain/solweig/comfort/comfort.h"
 
 const qn_sw_utci_term qn_sw_utci_terms[QN_SW_UTCI_TERMS] = {
     { 6.07562052e-01, 0, 0, 0, 0 },  { -2.27712343e-02, 1, 0, 0, 0 },

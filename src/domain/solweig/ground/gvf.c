@@ -5,6 +5,7 @@
 #include "kernel/sw_gvf_geometry.gen.h"
 #include "kernel/sw_gvf_thermal.gen.h"
 #include "kernel/sw_gvf_umep.gen.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,32 +111,18 @@ static qn_status check(const qn_sw_gvf_options *o, qn_err *err)
     return QN_OK;
 }
 
-static qn_status make(qn_sw_gvf *gvf, const char *name, size_t elems, size_t bytes, qn_buf **out,
-                      qn_err *err)
-{
-    size_t all = 0;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    st = qn_buf_new(gvf->ctx, name, all, out, err);
-out:
-    return st;
-}
-
 static qn_status upload_steps(qn_sw_gvf *gvf, qn_err *err)
 {
     const size_t n = (size_t)SW_RAYS * (size_t)gvf->par.n_table;
-    int *row_col = malloc(2 * SW_RAYS * (size_t)gvf->par.second * sizeof *row_col);
-    int *offset = malloc(n * sizeof *offset);
+    int *row_col = NULL;
+    int *offset = NULL;
     qn_status st = QN_OK;
 
-    if (!row_col || !offset) {
-        st = qn_fail(err, QN_ERR_NOMEM, "table of %zu steps", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(row_col, 2 * SW_RAYS * (size_t)gvf->par.second, "a table of steps", err));
+    QN_TRY(QN_NEW(offset, n, "a table of steps", err));
     qn_sw_gvf_steps(gvf->par.second, row_col);
     fill_offsets(&gvf->par, row_col, offset);
-    QN_TRY(make(gvf, "gvf steps", n, sizeof *offset, &gvf->offset, err));
+    QN_TRY(qn_sw_buf_new(gvf->ctx, "gvf steps", n, sizeof *offset, &gvf->offset, err));
     st = qn_buf_write(gvf->offset, 0, offset, n * sizeof *offset, err);
 out:
     free(row_col);
@@ -157,23 +144,23 @@ qn_status qn_sw_gvf_new(qn_ctx *ctx, const qn_sw_gvf_options *options, qn_sw_gvf
 
     if ((st = check(options, err)) != QN_OK)
         return st;
-    if (!(gvf = calloc(1, sizeof *gvf)))
-        return qn_fail(err, QN_ERR_NOMEM, "view of the ground");
+    QN_TRY(QN_NEW(gvf, 1, "the view of the ground", err));
     gvf->ctx = ctx;
     gvf->options = *options;
     plan(options, &gvf->par, &gvf->sectors);
     pixels = (size_t)gvf->par.plane;
     planes = pixels * (size_t)gvf->par.n_dirs;
-    QN_TRY(make(gvf, "nosh", planes, sizeof(float), &gvf->nosh, err));
-    QN_TRY(make(gvf, "lup", planes, sizeof(float), &gvf->lup, err));
-    QN_TRY(make(gvf, "alb", planes, sizeof(float), &gvf->alb, err));
+    QN_TRY(qn_sw_buf_new(gvf->ctx, "nosh", planes, sizeof(float), &gvf->nosh, err));
+    QN_TRY(qn_sw_buf_new(gvf->ctx, "lup", planes, sizeof(float), &gvf->lup, err));
+    QN_TRY(qn_sw_buf_new(gvf->ctx, "alb", planes, sizeof(float), &gvf->alb, err));
     if (options->has_walls) {
         QN_TRY(upload_steps(gvf, err));
-        QN_TRY(make(gvf, "gvf block", pixels, gvf->par.second > 255 ? 2 * SW_RAYS : SW_RAYS,
-                    &gvf->block, err));
-        QN_TRY(make(gvf, "gvf face", pixels, sizeof(u32), &gvf->face, err));
-        QN_TRY(make(gvf, "excess", bordered(gvf), sizeof(float), &gvf->excess, err));
-        QN_TRY(make(gvf, "reflect", bordered(gvf), sizeof(float), &gvf->reflect, err));
+        QN_TRY(qn_sw_buf_new(gvf->ctx, "gvf block", pixels,
+                             gvf->par.second > 255 ? 2 * SW_RAYS : SW_RAYS, &gvf->block, err));
+        QN_TRY(qn_sw_buf_new(gvf->ctx, "gvf face", pixels, sizeof(u32), &gvf->face, err));
+        QN_TRY(qn_sw_buf_new(gvf->ctx, "excess", bordered(gvf), sizeof(float), &gvf->excess, err));
+        QN_TRY(
+            qn_sw_buf_new(gvf->ctx, "reflect", bordered(gvf), sizeof(float), &gvf->reflect, err));
     }
     *out = gvf;
     gvf = NULL;

@@ -54,8 +54,8 @@ void qn_sw_gvf_free(qn_sw_gvf *gvf);
 qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps,
                                  qn_err *err);
 
-/* Adds the light and heat that the ground of each pixel gives off in a step. `svf` is the total, read only without walls;
- * `wall_sun` (sunlit height of walls) is read only with them. */
+/* Adds the light and heat that the ground of each pixel gives off in a step. `svf` is the total,
+ * read only without walls; `wall_sun` (sunlit height of walls) is read only with them. */
 qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
                            qn_buf *svf, qn_err *err);

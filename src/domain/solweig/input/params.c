@@ -6,9 +6,7 @@
 #include "params.h"
 #include "util/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 typedef struct {

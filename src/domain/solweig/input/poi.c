@@ -2,12 +2,13 @@
 #include "poi.h"
 #include "util/csv.h"
 #include "util/json.h"
+#include "util/list.h"
+#include "util/str.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void qn_sw_pois_free(qn_sw_pois *pois)
 {
@@ -22,6 +23,7 @@ typedef struct {
     const char *path;
     const qn_sw_place *place;
     qn_sw_pois pois;
+    size_t room;
     qn_err *err;
 } reader;
 
@@ -29,11 +31,9 @@ static qn_status add_point(reader *r, const char *where, const char *name, doubl
                            qn_i64 row, qn_i64 col)
 {
     qn_sw_pois *pois = &r->pois;
-    qn_sw_poi *list = realloc(pois->list, (pois->n + 1) * sizeof *list);
-    char own[32];
+    char own[32], *copy = NULL;
+    qn_status st = QN_OK;
 
-    if (list)
-        pois->list = list;
     snprintf(own, sizeof own, "poi_%zu", pois->n + 1);
     name = name && *name ? name : own;
     for (size_t i = 0; i < pois->n; i++) {
@@ -41,11 +41,11 @@ static qn_status add_point(reader *r, const char *where, const char *name, doubl
             return qn_fail(r->err, QN_ERR_INPUT, "%s: the name \"%.60s\" is there twice", where,
                            name);
     }
-    char *copy = list ? strdup(name) : NULL;
-    if (!copy)
-        return qn_fail(r->err, QN_ERR_NOMEM, "%s: no memory for a point", where);
-    list[pois->n++] = (qn_sw_poi){ copy, x, y, row, col };
-    return QN_OK;
+    QN_TRY(QN_GROW(pois->list, pois->n, &r->room, "points", r->err));
+    QN_TRY(qn_text_new(&copy, r->err, "%s", name));
+    pois->list[pois->n++] = (qn_sw_poi){ copy, x, y, row, col };
+out:
+    return st;
 }
 
 static qn_status add_map_point(reader *r, const char *where, const char *name, double x, double y)
@@ -161,16 +161,13 @@ out:
 
 qn_status qn_sw_pois_read(const char *path, const qn_sw_place *place, qn_sw_pois *out, qn_err *err)
 {
-    const size_t len = strlen(path);
-    const int is_csv = len > 4 && strcasecmp(path + len - 4, ".csv") == 0;
+    const int is_csv = qn_sw_has_ending(path, ".csv");
     reader r = { .path = path, .place = place, .err = err };
     qn_status st = QN_OK;
 
     QN_TRY(is_csv ? read_csv(&r) : read_geojson(&r));
-    if (r.pois.n == 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no points in it", path);
-        goto out;
-    }
+    if (r.pois.n == 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: no points in it", path);
     *out = r.pois;
     return QN_OK;
 out:

@@ -1,320 +1,323 @@
-/* outputs.c - many raster files, a few of them open at a time. */
+/* outputs.c - rasters, and scratch files of tiles.
+ *
+ * The scratch file of a tile has the packed cores of all rasters, one after the other. After
+ * rasters are committed, their room in it is given back to the disk.
+ */
 #include "outputs.h"
-#include "journal.h"
-#include "domain/solweig/weather/weather.h"
+
+#include "util/clock.h"
 #include "util/file.h"
+#include "util/list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_OPEN = 64 };
-
-/* A slot of the files that are open. */
-typedef struct {
-    qn_sw_raster_out *file; /* NULL: free */
-    char *path;             /* the key in the journal */
-    uint64_t last_use;
-} slot;
+enum { STRIP = 256, COMMIT_US = 20000000, SHORT_NAME = 64 };
 
 struct qn_sw_outputs {
-    char *folder;
-    qn_sw_place place;
-    qn_sw_journal journal;
-    slot *slots;
-    int n_slots;
-    uint64_t clock;
+    qn_sw_outputs_options options;
+    qn_run_folder *folder;
+    qn_i64 tile; /* whose scratch file is open, or -1 */
+    int fd;
 };
-
-static void drop(qn_sw_outputs *o)
-{
-    free(o->folder);
-    free(o->slots);
-    qn_sw_place_free(&o->place);
-    qn_sw_journal_close(&o->journal);
-    free(o);
-}
-
-/* Opening. */
-
-/* Removes the partial files of a journal, and the journal. */
-static void remove_unfinished(const qn_sw_journal *j)
-{
-    const qn_map_entry *entry;
-
-    for (size_t at = 0; (entry = qn_map_next(&j->files, &at));) {
-        char *partial = qn_sw_partial_name(entry->key);
-
-        if (partial)
-            unlink(partial);
-        free(partial);
-    }
-    unlink(j->path);
-}
-
-static qn_status start_journal(const char *path, const qn_sw_outputs_options *options,
-                               qn_sw_journal *out, qn_err *err)
-{
-    qn_sw_journal old = { .fd = -1 };
-    qn_status st = QN_OK;
-
-    if (options->start == QN_SW_OUT_NEW) {
-        if (qn_sw_journal_open(path, &old, NULL) == QN_OK)
-            remove_unfinished(&old);
-        qn_sw_journal_close(&old);
-        return qn_sw_journal_create(path, options->plan, out, err);
-    }
-    QN_TRY(qn_sw_journal_open(path, &old, err));
-    if (strcmp(old.plan, options->plan) != 0) {
-        st = qn_fail(err, QN_ERR_MISMATCH,
-                     "%s: the unfinished run was another one (\"%.100s\", not \"%.100s\")", path,
-                     old.plan, options->plan);
-        goto out;
-    }
-    *out = old;
-    old = (qn_sw_journal){ .fd = -1 };
-out:
-    qn_sw_journal_close(&old);
-    return st;
-}
 
 qn_status qn_sw_outputs_open(const qn_sw_outputs_options *options, qn_sw_outputs **out, qn_err *err)
 {
+    const qn_run_folder_options folder = { .path = options->folder,
+                                           .plan = options->plan,
+                                           .resume = options->resume };
+    qn_sw_outputs *o = NULL;
     qn_status st = QN_OK;
-    qn_sw_outputs *o = calloc(1, sizeof *o);
-    char *path = NULL;
 
-    if (!o)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for outputs", options->folder);
-    o->journal.fd = -1;
-    o->n_slots = options->max_open > 0 ? options->max_open : DEFAULT_OPEN;
-    o->slots = calloc((size_t)o->n_slots, sizeof *o->slots);
-    o->folder = strdup(options->folder);
-    if (!o->slots || !o->folder || asprintf(&path, "%s/unfinished.txt", options->folder) < 0) {
-        path = NULL;
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for outputs", options->folder);
-        goto out;
-    }
-    QN_TRY(qn_sw_place_copy(options->place, &o->place, err));
-    QN_TRY(qn_make_dirs(options->folder, err));
-    QN_TRY(start_journal(path, options, &o->journal, err));
+    QN_TRY(QN_NEW(o, 1, "outputs", err));
+    *o = (qn_sw_outputs){ .options = *options, .tile = -1, .fd = -1 };
+    QN_TRY(qn_run_folder_open(&folder, &o->folder, err));
     *out = o;
     o = NULL;
 out:
-    free(path);
-    if (o)
-        drop(o);
+    free(o);
     return st;
 }
 
-/* Files. */
-
-static qn_status release(slot *s, qn_err *err)
+qn_run_folder *qn_sw_outputs_folder(const qn_sw_outputs *outputs)
 {
-    qn_sw_raster_out *file = s->file;
-
-    free(s->path);
-    *s = (slot){ 0 };
-    return qn_sw_raster_out_keep(file, err);
+    return outputs->folder;
 }
 
-/* The slot of `path`, or the one to use for it: a free one, or else the one unused for longest. */
-static slot *pick_slot(qn_sw_outputs *o, const char *path)
+static void close_scratch(qn_sw_outputs *o)
 {
-    slot *pick = &o->slots[0];
-
-    for (int i = 0; i < o->n_slots; i++) {
-        slot *s = &o->slots[i];
-
-        if (s->file && strcmp(s->path, path) == 0)
-            return s;
-        if (pick->file && (!s->file || s->last_use < pick->last_use))
-            pick = s;
-    }
-    return pick;
+    if (o->fd >= 0)
+        close(o->fd);
+    o->fd = -1;
+    o->tile = -1;
 }
 
-static qn_status open_file(qn_sw_outputs *o, const char *path, slot **out, qn_err *err)
+int qn_sw_outputs_close(qn_sw_outputs *outputs)
 {
-    slot *s = pick_slot(o, path);
-    const int is_known = qn_map_has(&o->journal.files, path);
+    int has_progress;
+
+    if (!outputs)
+        return 0;
+    close_scratch(outputs);
+    has_progress = qn_run_folder_has_progress(outputs->folder);
+    qn_run_folder_close(outputs->folder);
+    free(outputs);
+    return has_progress;
+}
+
+/* Names. */
+
+static void scratch_name(const char *what, qn_i64 tile, qn_i64 step, char out[SHORT_NAME])
+{
+    snprintf(out, SHORT_NAME, "%s.%lld.%lld", what, (long long)tile, (long long)step);
+}
+
+static void pixels_name(qn_i64 tile, char out[SHORT_NAME])
+{
+    snprintf(out, SHORT_NAME, "pixels.%lld", (long long)tile);
+}
+
+qn_status qn_sw_outputs_scratch(qn_sw_outputs *outputs, const char *what, qn_i64 tile, qn_i64 step,
+                                char **path, qn_err *err)
+{
+    char name[SHORT_NAME];
+
+    scratch_name(what, tile, step, name);
+    return qn_run_folder_scratch(outputs->folder, name, path, err);
+}
+
+/* Scratch files of tiles. */
+
+static int has_tiles(const qn_sw_outputs *o)
+{
+    return qn_tiles_count(o->options.tiles) > 1;
+}
+
+static qn_status open_scratch(qn_sw_outputs *o, qn_i64 tile, int flags, int *fd, qn_err *err)
+{
+    char name[SHORT_NAME], *path = NULL;
     qn_status st = QN_OK;
 
-    if (!s->file || strcmp(s->path, path) != 0) {
-        if (s->file)
-            QN_TRY(release(s, err));
-        if (!is_known)
-            QN_TRY(qn_make_parent(path, err));
-        QN_TRY(qn_sw_raster_out_open(path, &o->place, is_known ? QN_SW_OUT_RESUME : QN_SW_OUT_NEW,
-                                     &s->file, err));
-        if (!(s->path = strdup(path))) {
-            st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its name", path);
-            qn_sw_raster_out_abort(s->file);
-            s->file = NULL;
-            goto out;
-        }
-    }
-    /* Noted once it is there: what is noted can be opened again. */
-    if (!is_known)
-        QN_TRY(qn_sw_journal_add_file(&o->journal, path, err));
-    s->last_use = ++o->clock;
-    *out = s;
-out:
-    return st;
-}
-
-/* Takes over `path`, which may be NULL for lack of memory. */
-static qn_status write_to(qn_sw_outputs *o, char *path, qn_window window, const float *data,
-                          qn_i64 stride, qn_err *err)
-{
-    qn_status st = QN_OK;
-    slot *s = NULL;
-
-    if (!path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the name of a file", o->folder);
-    QN_TRY(open_file(o, path, &s, err));
-    QN_TRY(qn_sw_raster_out_write(s->file, window, data, stride, err));
+    pixels_name(tile, name);
+    QN_TRY(qn_run_folder_scratch(o->folder, name, &path, err));
+    if ((*fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666)) < 0)
+        st = qn_fail(err, QN_ERR_IO, "cannot open %s: %s", path, strerror(errno));
 out:
     free(path);
     return st;
 }
 
-static const char *ending(void)
+static qn_status fail_scratch(const qn_sw_outputs *o, const char *doing, qn_i64 tile, qn_err *err)
 {
-    return qn_sw_has_geotiff() ? "tif" : "npy";
+    return qn_fail(err, QN_ERR_IO, "cannot %s %s/" QN_RUN_UNFINISHED "/pixels.%lld: %s", doing,
+                   o->options.folder, (long long)tile, strerror(errno));
 }
 
-/* NULL for lack of memory. */
-static char *raster_path(const qn_sw_outputs *o, const char *name, qn_i64 minutes)
+static qn_status write_scratch(qn_sw_outputs *o, const qn_tile *tile, size_t raster,
+                               const float *data, qn_err *err)
 {
-    const qn_sw_date d = qn_sw_date_of(minutes);
-    char *path = NULL;
-
-    return asprintf(&path, "%s/%s/%s_%04d%02d%02d_%02d%02d.%s", o->folder, name, name, d.year,
-                    d.month, d.day, d.hour, d.minute, ending()) < 0
-               ? NULL
-               : path;
-}
-
-qn_status qn_sw_outputs_write(qn_sw_outputs *o, const char *name, qn_i64 minutes, qn_window window,
-                              const float *data, qn_i64 stride, qn_err *err)
-{
-    return write_to(o, raster_path(o, name, minutes), window, data, stride, err);
-}
-
-qn_status qn_sw_outputs_read(qn_sw_outputs *o, const char *name, qn_i64 minutes, qn_window window,
-                             float *data, qn_err *err)
-{
-    char *path = raster_path(o, name, minutes);
-    char *partial = path ? qn_sw_partial_name(path) : NULL;
+    const size_t bytes = qn_window_pixels(&tile->core) * sizeof *data;
     qn_status st = QN_OK;
 
-    if (!partial) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the name of a file", o->folder);
-        goto out;
+    if (o->tile != tile->number) {
+        close_scratch(o);
+        QN_TRY(open_scratch(o, tile->number, O_WRONLY | O_CREAT, &o->fd, err));
+        o->tile = tile->number;
     }
-    QN_TRY(
-        qn_sw_raster_read_window(access(partial, F_OK) == 0 ? partial : path, window, data, err));
+    if (!qn_write_exactly_at(o->fd, data, bytes, raster * bytes))
+        return fail_scratch(o, "write", tile->number, err);
 out:
-    free(partial);
-    free(path);
     return st;
 }
 
-qn_status qn_sw_outputs_write_file(qn_sw_outputs *o, const char *name, const void *data,
-                                   size_t bytes, qn_err *err)
+/* The rows of `part`, which has the width of the raster, from all tiles that have some of them. */
+static qn_status gather(qn_sw_outputs *o, size_t raster, const qn_window *part, float *cells,
+                        float *packed, qn_err *err)
 {
-    char *path = NULL, *partial = NULL;
+    const qn_tiles *tiles = o->options.tiles;
     qn_status st = QN_OK;
 
-    if (asprintf(&path, "%s/%s", o->folder, name) < 0)
-        path = NULL;
-    if (!path || !(partial = qn_sw_partial_name(path))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for the name of a file", o->folder);
-        goto out;
-    }
-    QN_TRY(qn_make_parent(partial, err));
-    QN_TRY(qn_file_write(partial, data, bytes, err));
-    if (!qn_map_has(&o->journal.files, path))
-        QN_TRY(qn_sw_journal_add_file(&o->journal, path, err));
-out:
-    free(partial);
-    free(path);
-    return st;
-}
+    for (qn_i64 t = 0; t < qn_tiles_count(tiles); t++) {
+        const qn_tile tile = qn_tiles_at(tiles, t);
+        const qn_window *core = &tile.core;
+        const qn_i64 top = core->row > part->row ? core->row : part->row;
+        const qn_i64 end = core->row + core->rows < part->row + part->rows ? core->row + core->rows
+                                                                           : part->row + part->rows;
+        const qn_window at = { top - part->row, core->col, end - top, core->cols };
+        const size_t bytes = top < end ? qn_window_pixels(&at) * sizeof *packed : 0;
+        const size_t before = raster * qn_window_pixels(core);
+        int fd = -1;
 
-qn_status qn_sw_outputs_write_summary(qn_sw_outputs *o, const char *name, qn_window window,
-                                      const float *data, qn_i64 stride, qn_err *err)
-{
-    char *path = NULL;
-
-    if (asprintf(&path, "%s/summary/%s.%s", o->folder, name, ending()) < 0)
-        path = NULL;
-    return write_to(o, path, window, data, stride, err);
-}
-
-/* Closes every open file; returns the first failure. */
-static qn_status close_files(qn_sw_outputs *o, qn_err *err)
-{
-    qn_status first = QN_OK;
-
-    for (int i = 0; i < o->n_slots; i++) {
-        if (!o->slots[i].file)
+        if (!bytes)
             continue;
-        const qn_status st = release(&o->slots[i], first == QN_OK ? err : NULL);
-        first = first == QN_OK ? st : first;
+        QN_TRY(open_scratch(o, t, O_RDONLY, &fd, err));
+        if (!qn_read_exactly_at(fd, packed, bytes,
+                                (before + (size_t)((top - core->row) * core->cols)) *
+                                    sizeof *packed))
+            st = fail_scratch(o, "read", t, err);
+        close(fd);
+        QN_TRY(st);
+        qn_window_paste(packed, &at, sizeof *cells, cells, part->cols);
     }
-    return first;
-}
-
-qn_status qn_sw_outputs_finish_tile(qn_sw_outputs *o, qn_i64 tile, qn_err *err)
-{
-    const qn_status st = close_files(o, err);
-
-    return st == QN_OK ? qn_sw_journal_add_tile(&o->journal, tile, err) : st;
-}
-
-int qn_sw_outputs_has_tile(const qn_sw_outputs *o, qn_i64 tile)
-{
-    return qn_sw_journal_has_tile(&o->journal, tile);
-}
-
-/* The end. */
-
-/* A file without a partial one has its name already: an earlier commit was interrupted. */
-static qn_status name_file(const char *path, qn_err *err)
-{
-    char *partial = qn_sw_partial_name(path);
-    const int is_named = partial && access(partial, F_OK) != 0 && access(path, F_OK) == 0;
-
-    free(partial);
-    return is_named ? QN_OK : qn_sw_partial_commit(path, err);
-}
-
-qn_status qn_sw_outputs_commit(qn_sw_outputs *o, qn_err *err)
-{
-    qn_status st = QN_OK;
-    const qn_map_entry *entry;
-
-    QN_TRY(close_files(o, err));
-    for (size_t at = 0; (entry = qn_map_next(&o->journal.files, &at));)
-        QN_TRY(name_file(entry->key, err));
-    if (unlink(o->journal.path) != 0)
-        st = qn_fail(err, QN_ERR_IO, "cannot remove %s: %s", o->journal.path, strerror(errno));
 out:
-    if (st != QN_OK)
-        remove_unfinished(&o->journal);
-    drop(o);
     return st;
 }
 
-void qn_sw_outputs_abort(qn_sw_outputs *o)
+/* Rasters. */
+
+/* The name of a raster in the folder. */
+static void raster_name(const qn_sw_outputs *o, size_t raster, char out[QN_SW_OUTPUT_NAME + 8])
 {
-    if (!o)
-        return;
-    close_files(o, NULL);
-    remove_unfinished(&o->journal);
-    drop(o);
+    char name[QN_SW_OUTPUT_NAME];
+
+    o->options.name(o->options.user, raster, name);
+    snprintf(out, QN_SW_OUTPUT_NAME + 8, "%s.%s", name, qn_sw_has_geotiff() ? "tif" : "npy");
+}
+
+/* All of a raster: from `data`, or gathered from scratch files where that is NULL. */
+static qn_status write_raster(qn_sw_outputs *o, size_t raster, const float *data, qn_err *err)
+{
+    const qn_sw_place *place = o->options.place;
+    const size_t strip = data ? 0 : (size_t)STRIP * (size_t)place->cols;
+    float *cells = NULL, *packed = NULL;
+    char name[QN_SW_OUTPUT_NAME + 8], *path = NULL;
+    qn_sw_raster_out *file = NULL;
+    qn_status st = QN_OK;
+
+    raster_name(o, raster, name);
+    QN_TRY(QN_NEW(cells, strip, "a part of a raster", err));
+    QN_TRY(QN_NEW(packed, strip, "a part of a raster", err));
+    QN_TRY(qn_run_folder_path(o->folder, name, &path, err));
+    QN_TRY(qn_sw_raster_out_open(path, place, &file, err));
+    for (qn_i64 row = 0; row < place->rows; row += STRIP) {
+        const qn_i64 left = place->rows - row;
+        const qn_window part = { row, 0, left < STRIP ? left : STRIP, place->cols };
+        const float *from = data ? data + row * place->cols : cells;
+
+        if (!data)
+            QN_TRY(gather(o, raster, &part, cells, packed, err));
+        QN_TRY(qn_sw_raster_out_write(file, part, from, place->cols, err));
+        if (o->options.see)
+            QN_TRY(o->options.see(o->options.user, raster, &part, from, err));
+    }
+    st = qn_sw_raster_out_close(file, err);
+    file = NULL;
+    QN_TRY(st);
+    QN_TRY(qn_run_folder_add(o->folder, name, err));
+out:
+    qn_sw_raster_out_close(file, NULL);
+    free(path);
+    free(cells);
+    free(packed);
+    return st;
+}
+
+qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const qn_tile *tile, size_t raster,
+                              const float *data, qn_err *err)
+{
+    return has_tiles(outputs) ? write_scratch(outputs, tile, raster, data, err)
+                              : write_raster(outputs, raster, data, err);
+}
+
+/* Gives back the room of rasters before `end`; not every disk can. */
+static void release_pixels(qn_sw_outputs *o, size_t end)
+{
+    for (qn_i64 t = 0; t < qn_tiles_count(o->options.tiles); t++) {
+        const qn_tile tile = qn_tiles_at(o->options.tiles, t);
+        int fd = -1;
+
+        if (open_scratch(o, t, O_WRONLY, &fd, NULL) != QN_OK)
+            continue;
+        (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                         (off_t)(end * qn_window_pixels(&tile.core) * sizeof(float)));
+        close(fd);
+    }
+}
+
+qn_status qn_sw_outputs_assemble(qn_sw_outputs *outputs, qn_err *err)
+{
+    const char *before = qn_run_folder_fact(outputs->folder, "rasters");
+    double since = qn_now_us();
+    char value[24];
+    qn_status st = QN_OK;
+
+    if (!has_tiles(outputs))
+        return QN_OK;
+    close_scratch(outputs);
+    for (size_t r = before ? strtoull(before, NULL, 10) : 0; r < outputs->options.n_rasters; r++) {
+        QN_TRY(write_raster(outputs, r, NULL, err));
+        if (qn_now_us() - since < COMMIT_US)
+            continue;
+        snprintf(value, sizeof value, "%zu", r + 1);
+        QN_TRY(qn_run_folder_commit(outputs->folder, "rasters", value, err));
+        release_pixels(outputs, r + 1);
+        since = qn_now_us();
+    }
+out:
+    return st;
+}
+
+/* Progress. */
+
+static void tile_key(qn_i64 tile, char out[SHORT_NAME])
+{
+    snprintf(out, SHORT_NAME, "tile.%lld", (long long)tile);
+}
+
+/* The fact of a tile is its number of steps, with the word "done" behind it at the end. */
+static const char *tile_fact(const qn_sw_outputs *o, qn_i64 tile, long long *step)
+{
+    char key[SHORT_NAME], *end = NULL;
+    const char *fact;
+
+    tile_key(tile, key);
+    fact = qn_run_folder_fact(o->folder, key);
+    *step = fact ? strtoll(fact, &end, 10) : 0;
+    return fact ? end : NULL;
+}
+
+qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile)
+{
+    long long step;
+    const char *rest = tile_fact(outputs, tile, &step);
+
+    return !rest ? 0 : strcmp(rest, " done") ? step : INT64_MAX;
+}
+
+/* Keeps a scratch file, or forgets it. */
+static qn_status with(qn_sw_outputs *o, qn_status (*call)(qn_run_folder *, const char *, qn_err *),
+                      const char *what, qn_i64 tile, qn_i64 step, qn_err *err)
+{
+    char name[SHORT_NAME];
+
+    scratch_name(what, tile, step, name);
+    return call(o->folder, name, err);
+}
+
+qn_status qn_sw_outputs_note(qn_sw_outputs *o, qn_i64 tile, qn_i64 step, int is_done, qn_err *err)
+{
+    char key[SHORT_NAME], value[SHORT_NAME], pixels[SHORT_NAME];
+    long long before;
+    const int had_state = tile_fact(o, tile, &before) != NULL;
+    qn_status st = QN_OK;
+
+    tile_key(tile, key);
+    pixels_name(tile, pixels);
+    snprintf(value, sizeof value, "%lld%s", (long long)step, is_done ? " done" : "");
+    QN_TRY(with(o, qn_run_folder_keep, "figures", tile, step, err));
+    if (!is_done)
+        QN_TRY(with(o, qn_run_folder_keep, "state", tile, step, err));
+    if (had_state && before != step) {
+        QN_TRY(with(o, qn_run_folder_forget, "figures", tile, before, err));
+        QN_TRY(with(o, qn_run_folder_forget, "state", tile, before, err));
+    }
+    if (o->tile == tile)
+        QN_TRY(qn_run_folder_keep(o->folder, pixels, err));
+    QN_TRY(qn_run_folder_commit(o->folder, key, value, err));
+out:
+    return st;
 }

@@ -1,55 +1,69 @@
-/* outputs.h - the files of a run: rasters that grow tile by tile, and whole files.
+/* outputs.h - the rasters of a run, and where it can be continued.
  *
- * Every file has a partial name until the whole run has succeeded; a run that fails removes them. A
- * run that is killed leaves them, with unfinished.txt, which names the tiles that are complete in
- * all of them; another run can then compute the rest. In GeoTIFF files, tiles whose sides are
- * multiples of 256 share no block, so a kill cannot harm a finished one.
+ * A raster is written in one piece, from the first row to the last, so its bytes depend neither on
+ * tiles nor on interruptions. With one tile that happens when its values come. With several, the
+ * values of each tile lie in a scratch file until all tiles are done.
+ *
+ * Rasters have numbers from 0; the caller says what they are called.
  */
 #ifndef QN_SOLWEIG_OUTPUT_OUTPUTS_H
 #define QN_SOLWEIG_OUTPUT_OUTPUTS_H
 
 #include "domain/solweig/raster/raster.h"
+#include "engine/engine.h"
+#include "util/run_folder.h"
 
 typedef struct qn_sw_outputs qn_sw_outputs;
 
+enum { QN_SW_OUTPUT_NAME = 128 };
+
 typedef struct qn_sw_outputs_options {
     const char *folder; /* made if it does not exist */
-    const qn_sw_place *place;
-    const char *plan; /* one line; only a run with the same plan can resume */
-    qn_sw_out_start start;
-    int max_open; /* files held open at once; 0 means 64 */
+    const char *plan;   /* one line; only a run with the same plan can resume */
+    int resume;
+    const qn_sw_place *place; /* this and `tiles` are borrowed */
+    const qn_tiles *tiles;
+    size_t n_rasters;
+
+    /* "tmrt/tmrt_20060726_1300", without an ending. */
+    void (*name)(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME]);
+
+    /* Gets each part of a raster when it is written, from the north to the south; may be NULL. */
+    qn_status (*see)(void *user, size_t raster, const qn_window *part, const float *data,
+                     qn_err *err);
+    void *user;
 } qn_sw_outputs_options;
 
-/* QN_SW_OUT_NEW removes what an unfinished run left. QN_SW_OUT_RESUME fails with QN_ERR_IO when
- * there is none, and with QN_ERR_MISMATCH when it had another plan. */
 qn_status qn_sw_outputs_open(const qn_sw_outputs_options *options, qn_sw_outputs **out,
                              qn_err *err);
 
-/* Writes a window of <folder>/<name>/<name>_YYYYMMDD_HHMM, as .tif, or .npy without GDAL. For one
- * thread at a time. */
-qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
-                              qn_window window, const float *data, qn_i64 stride, qn_err *err);
+/* Where the run puts its other files, too; what is in there is the state of the run. */
+qn_run_folder *qn_sw_outputs_folder(const qn_sw_outputs *outputs);
 
-/* Writes a window of <folder>/summary/<name>. */
-qn_status qn_sw_outputs_write_summary(qn_sw_outputs *outputs, const char *name, qn_window window,
-                                      const float *data, qn_i64 stride, qn_err *err);
+/* The calls below are for one thread at a time. */
 
-/* Writes <folder>/<name> as a whole: "maps/tmrt.png". */
-qn_status qn_sw_outputs_write_file(qn_sw_outputs *outputs, const char *name, const void *data,
-                                   size_t bytes, qn_err *err);
+/* The core of `tile` in raster number `raster`, packed. A second call replaces the first. */
+qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const qn_tile *tile, size_t raster,
+                              const float *data, qn_err *err);
 
-/* Reads a window of what qn_sw_outputs_write has written, also in an earlier run; its tile must be
- * finished. */
-qn_status qn_sw_outputs_read(qn_sw_outputs *outputs, const char *name, qn_i64 minutes,
-                             qn_window window, float *data, qn_err *err);
+/* Scratch files that belong to the progress of a tile: "figures", "state". */
+qn_status qn_sw_outputs_scratch(qn_sw_outputs *outputs, const char *what, qn_i64 tile, qn_i64 step,
+                                char **path, qn_err *err);
 
-/* Closes the files and notes that all windows of this tile are written. Killing the process cannot
- * undo that; a power cut can. */
-qn_status qn_sw_outputs_finish_tile(qn_sw_outputs *outputs, qn_i64 tile, qn_err *err);
-int qn_sw_outputs_has_tile(const qn_sw_outputs *outputs, qn_i64 tile);
+/* Progress. How many steps of a tile are on the disk, with the state after them: n_steps and more
+ * means that the tile is done. */
+qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile);
 
-/* Both end `outputs`. Commit gives all files their names; abort removes them; NULL is fine for it. */
-qn_status qn_sw_outputs_commit(qn_sw_outputs *outputs, qn_err *err);
-void qn_sw_outputs_abort(qn_sw_outputs *outputs);
+/* Steps before `step` are written, and the scratch file "figures" of this tile and step, and
+ * "state" unless the tile is done. Returns when all of it is on the disk. */
+qn_status qn_sw_outputs_note(qn_sw_outputs *outputs, qn_i64 tile, qn_i64 step, int is_done,
+                             qn_err *err);
+
+/* Writes the rasters of a run in several tiles, when all of them are done. */
+qn_status qn_sw_outputs_assemble(qn_sw_outputs *outputs, qn_err *err);
+
+/* Frees; an unfinished run stays on the disk as far as it was committed. Returns whether there is
+ * something to continue from. NULL is fine. */
+int qn_sw_outputs_close(qn_sw_outputs *outputs);
 
 #endif

@@ -1,5 +1,5 @@
 /* font.c - letters of 5 x 7 dots, so that a map can be labelled without a font on the machine. */
-#include "font.h"
+#include "domain/solweig/picture/map_png.h"
 
 enum { FIRST = ' ', LAST = '~', DEGREE = LAST - FIRST + 1, GLYPHS, ROW = QN_SW_FONT_COLS + 1 };
 

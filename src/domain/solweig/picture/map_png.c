@@ -3,8 +3,7 @@
  * The picture is laid out once, in pixels: the title at the top, the map below it on the left, the
  * legend on its right, the bar of lengths under the map.
  */
-#include "map_png.h"
-#include "font.h"
+#include "domain/solweig/picture/map_png.h"
 #include "util/file.h"
 #include "util/png.h"
 
@@ -208,7 +207,7 @@ static size_t n_blocks(const scale *s)
     return (size_t)(s->width / s->zoom) * (size_t)(s->height / s->zoom);
 }
 
-size_t qn_sw_map_grid_bytes(qn_i64 rows, qn_i64 cols)
+static size_t grid_bytes(qn_i64 rows, qn_i64 cols)
 {
     const scale s = scale_of(rows, cols);
 
@@ -227,8 +226,7 @@ qn_status qn_sw_map_grid_new(qn_i64 rows, qn_i64 cols, int is_mapped, qn_sw_map_
                        (long long)rows, (long long)cols, QN_PNG_MAX_SIDE);
     s = scale_of(rows, cols);
     g.shrink = s.shrink;
-    QN_TRY(qn_big_block_new(qn_sw_map_grid_bytes(rows, cols), is_mapped, "a map", "map", &g.block,
-                            err));
+    QN_TRY(qn_big_block_new(grid_bytes(rows, cols), is_mapped, "a map", "map", &g.block, err));
     if (s.shrink > 1) {
         g.sum = g.block.data;
         g.n = (uint32_t *)(void *)(g.sum + n_blocks(&s));

@@ -5,6 +5,8 @@
 #include "util/big_block.h"
 #include "util/window.h"
 
+#include <stddef.h>
+
 typedef struct qn_sw_map {
     const char *title;
     const char *unit;  /* of the values, above the legend; may be NULL */
@@ -17,8 +19,8 @@ typedef struct qn_sw_map {
 qn_status qn_sw_map_write(const char *path, const float *grid, qn_i64 rows, qn_i64 cols,
                           const qn_sw_map *map, qn_err *err);
 
-/* A grid whose parts come one by one. It holds what a map shows: each pixel, or sums over the blocks
- * of a large grid. Zero-initialised is empty. */
+/* A grid whose parts come one by one. It holds what a map shows: each pixel, or sums over the
+ * blocks of a large grid. Zero-initialised is empty. */
 typedef struct qn_sw_map_grid {
     qn_i64 rows, cols;
     int shrink;         /* side of a block */
@@ -34,7 +36,6 @@ typedef struct qn_sw_map_grid {
 qn_status qn_sw_map_grid_new(qn_i64 rows, qn_i64 cols, int is_mapped, qn_sw_map_grid *out,
                              qn_err *err);
 void qn_sw_map_grid_free(qn_sw_map_grid *grid);
-size_t qn_sw_map_grid_bytes(qn_i64 rows, qn_i64 cols); /* of memory */
 
 /* Adds the pixels of `window`, which have no gaps; each pixel once. */
 void qn_sw_map_grid_add(qn_sw_map_grid *grid, const qn_window *window, const float *data);
@@ -53,5 +54,15 @@ void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3]);
 
 /* A round step, 1, 2 or 5 times a power of ten, of which at most `most` fit into `span` > 0. */
 double qn_sw_round_step(double span, int most);
+
+/* Letters of 5 x 7 dots: ASCII and the degree sign, as UTF-8. */
+
+enum { QN_SW_FONT_COLS = 5, QN_SW_FONT_ROWS = 7, QN_SW_FONT_STEP = 6 /* from letter to letter */ };
+
+/* 1 when the first letter of `letter`, which is not empty, has a dot there. */
+int qn_sw_font_has(const char *letter, int col, int row);
+
+int qn_sw_font_letters(const char *text);        /* how many letters */
+const char *qn_sw_font_next(const char *letter); /* the text after its first letter */
 
 #endif

@@ -6,6 +6,7 @@
 #include "kernel/sw_radiation.gen.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 
@@ -44,8 +45,7 @@ qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *bo
 
     if (cols < 1 || rows < 1)
         return qn_fail(err, QN_ERR_USAGE, "radiation on %d x %d pixels", cols, rows);
-    if (!(r = calloc(1, sizeof *r)))
-        return qn_fail(err, QN_ERR_NOMEM, "radiation");
+    QN_TRY(QN_NEW(r, 1, "radiation", err));
     *r = (qn_sw_radiation){ .ctx = ctx, .body = *body, .rows = rows };
     r->par = (sw_sky_par){ .plane = (qn_i64)cols * rows,
                            .cols = cols,
@@ -86,11 +86,9 @@ qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph,
         qn_range_2d((radiation->par.cols + ANISO_LANES - 1) / ANISO_LANES, radiation->rows);
     qn_status st = QN_OK;
 
-    if (!series->n_patches || (is_given && (!bits->veg || !bits->vb))) {
-
+    if (!series->n_patches || (is_given && (!bits->veg || !bits->vb)))
         return qn_fail(err, QN_ERR_USAGE, "a sky of patches needs %s",
                        series->n_patches ? "the bits of vegetation" : "their luminance");
-    }
     QN_TRY(stage_sw_aniso(graph, "aniso", groups, radiation->par, radiation->body, series->now,
                           series->steps, series->sky, series->patches, bits->bldg,
                           is_given ? bits->veg : bits->bldg, is_given ? bits->vb : bits->bldg, svf,

@@ -22,8 +22,8 @@ typedef struct qn_sw_radiation {
     qn_buf *planes; /* SW_KDOWN .., see sw_moment.h */
 } qn_sw_radiation;
 
-/* `bits` is SW_BITS_GIVEN, or selects the substitute for the bits of vegetation where there is none.
- * The sky is that of `series`. */
+/* `bits` is SW_BITS_GIVEN, or selects the substitute for the bits of vegetation where there is
+ * none. The sky is that of `series`. */
 qn_status qn_sw_radiation_new(qn_ctx *ctx, int cols, int rows, const sw_body *body,
                               const qn_sw_step_table *series, int bits, qn_sw_radiation **out,
                               qn_err *err);
@@ -42,7 +42,8 @@ qn_status qn_sw_add_aniso(qn_sw_radiation *radiation, qn_graph *graph,
                           qn_buf *veg, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
                           qn_err *err);
 
-/* Adds sunlight and heat under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three SW_DIRS. */
+/* Adds sunlight and heat under an isotropic sky. svf has SW_VIEW_PLANES planes, the last three
+ * SW_DIRS. */
 qn_status qn_sw_add_iso(qn_sw_radiation *radiation, qn_graph *graph, const qn_sw_step_table *series,
                         qn_buf *svf, qn_buf *shadow, qn_buf *lup, qn_buf *alb, qn_buf *nosh,
                         qn_err *err);

@@ -4,6 +4,7 @@
 #include "kernel/sw_summary.gen.h"
 
 #include "engine/engine.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 
@@ -12,18 +13,6 @@ int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps)
     const int n = SW_COUNTS + n_thresholds;
 
     return n_steps <= SW_NARROW_STEPS ? (n + 1) / 2 : n;
-}
-
-static qn_status make(qn_sw_summary *s, const char *name, size_t elems, size_t bytes, qn_buf **out,
-                      qn_err *err)
-{
-    size_t all = 0;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    st = qn_buf_new(s->ctx, name, all, out, err);
-out:
-    return st;
 }
 
 static qn_status check(int cols, qn_sw_core core, double dt_hours, int n_thresholds, int n_steps,
@@ -50,8 +39,7 @@ qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_ho
 
     if ((st = check(cols, core, dt_hours, n_thresholds, n_steps, err)) != QN_OK)
         return st;
-    if (!(s = calloc(1, sizeof *s)))
-        return qn_fail(err, QN_ERR_NOMEM, "summary");
+    QN_TRY(QN_NEW(s, 1, "a summary", err));
     s->ctx = ctx;
     s->n_steps = n_steps;
     s->par = (sw_summary_par){ .plane = (qn_i64)core.cols * core.rows,
@@ -68,14 +56,16 @@ qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_ho
         s->par.when[i] = (thresholds[i].by_day ? 1 : 0) | (thresholds[i].by_night ? 2 : 0);
     }
     pixels = (size_t)s->par.plane;
-    QN_TRY(make(s, "summary sums", pixels, SW_SUMS * sizeof(double), &s->sums, err));
-    QN_TRY(make(s, "summary extremes", pixels, SW_EXTREMES * sizeof(float), &s->extremes, err));
-    QN_TRY(make(s, "summary counts", pixels,
-                (size_t)qn_sw_summary_words(n_thresholds, n_steps) * sizeof(u32), &s->counts, err));
-    QN_TRY(
-        make(s, "summary rows", (size_t)core.rows, SW_ROW_WORDS * sizeof(double), &s->part, err));
-    QN_TRY(make(s, "summary records", (size_t)n_steps, SW_ROW_WORDS * sizeof(double), &s->records,
-                err));
+    QN_TRY(qn_sw_buf_new(s->ctx, "summary sums", pixels, SW_SUMS * sizeof(double), &s->sums, err));
+    QN_TRY(qn_sw_buf_new(s->ctx, "summary extremes", pixels, SW_EXTREMES * sizeof(float),
+                         &s->extremes, err));
+    QN_TRY(qn_sw_buf_new(s->ctx, "summary counts", pixels,
+                         (size_t)qn_sw_summary_words(n_thresholds, n_steps) * sizeof(u32),
+                         &s->counts, err));
+    QN_TRY(qn_sw_buf_new(s->ctx, "summary rows", (size_t)core.rows, SW_ROW_WORDS * sizeof(double),
+                         &s->part, err));
+    QN_TRY(qn_sw_buf_new(s->ctx, "summary records", (size_t)n_steps, SW_ROW_WORDS * sizeof(double),
+                         &s->records, err));
     *out = s;
     s = NULL;
 out:

@@ -45,7 +45,8 @@ qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_er
 qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_step_table *series,
                             qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err);
 
-/* Adds the stage that makes grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32, into `grid`. */
+/* Adds the stage that makes grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32,
+ * into `grid`. */
 qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid,
                                  qn_err *err);
 

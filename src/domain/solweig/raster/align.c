@@ -1,13 +1,14 @@
 /* align.c - the common grid of several layers. */
 #include "raster.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define NEARLY 1e-6 /* metres: bounds and pixel sizes closer than this are the same */
+#define NEARLY       1e-6 /* metres: bounds and pixel sizes closer than this are the same */
+#define MOST_PIXEL_M 1e5  /* as of --pixel-size: how far the ground is seen is counted in pixels */
 
-qn_sw_box qn_sw_bounds(const qn_sw_place *place)
+static qn_sw_box bounds_of(const qn_sw_place *place)
 {
     const double *t = place->transform;
 
@@ -50,10 +51,10 @@ static const qn_sw_place *place_of(const qn_sw_layer *layers, size_t i)
 
 static qn_status shared_box(const qn_sw_layer *layers, size_t n, qn_sw_box *out, qn_err *err)
 {
-    qn_sw_box box = qn_sw_bounds(place_of(layers, 0));
+    qn_sw_box box = bounds_of(place_of(layers, 0));
 
     for (size_t i = 1; i < n; i++) {
-        const qn_sw_box b = qn_sw_bounds(place_of(layers, i));
+        const qn_sw_box b = bounds_of(place_of(layers, i));
 
         box.west = fmax(box.west, b.west);
         box.south = fmax(box.south, b.south);
@@ -95,7 +96,10 @@ static qn_status target_of(const qn_sw_layer *layers, const qn_sw_box *box, doub
         return qn_fail(err, QN_ERR_USAGE,
                        "pixels of %g m are finer than those of %s (%g m) by more than 0.01 m", size,
                        layers[0].name, dsm->pixel_size);
-    if (rows < 1 || cols < 1 || rows > 1e9 || cols > 1e9)
+    if (size > MOST_PIXEL_M)
+        return qn_fail(err, QN_ERR_INPUT, "pixels of %g m are larger than %g m", size,
+                       MOST_PIXEL_M);
+    if (!(rows >= 1 && cols >= 1 && rows <= 1e9 && cols <= 1e9))
         return qn_fail(err, QN_ERR_INPUT, "pixels of %g m give a grid of %g x %g", size, rows,
                        cols);
     *out = (qn_sw_place){ .rows = (qn_i64)rows,
@@ -109,7 +113,7 @@ static qn_status target_of(const qn_sw_layer *layers, const qn_sw_box *box, doub
 
 static int is_on_grid(const qn_sw_place *p, const qn_sw_place *target)
 {
-    const qn_sw_box a = qn_sw_bounds(p), b = qn_sw_bounds(target);
+    const qn_sw_box a = bounds_of(p), b = bounds_of(target);
 
     return p->rows == target->rows && p->cols == target->cols && fabs(a.west - b.west) <= NEARLY &&
            fabs(a.south - b.south) <= NEARLY && fabs(a.east - b.east) <= NEARLY &&
@@ -137,13 +141,11 @@ qn_status qn_sw_align(const qn_sw_layer *layers, size_t n, const qn_sw_align_opt
     qn_status st = QN_OK;
     qn_sw_place target = { 0 };
     qn_sw_box box = { 0 };
-    qn_sw_raster *moved = calloc(n, sizeof *moved);
-    qn_sw_place *places = calloc(n, sizeof *places);
+    qn_sw_raster *moved = NULL;
+    qn_sw_place *places = NULL;
 
-    if (!moved || !places) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory to align %zu layers", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(moved, n, "layers to align", err));
+    QN_TRY(QN_NEW(places, n, "layers to align", err));
     QN_TRY(check_layers(layers, n, err));
     QN_TRY(shared_box(layers, n, &box, err));
     if (options->box) {

@@ -25,6 +25,7 @@ qn_status qn_sw_gdal_load(const char *name, qn_err *err);
 
 /* Every function we load. */
 #define QN_SW_GDAL_CALLS(X)                                                                        \
+    X(CPLError)                                                                                    \
     X(CPLGetErrorHandlerUserData)                                                                  \
     X(CPLPopErrorHandler)                                                                          \
     X(CPLPushErrorHandler)                                                                         \
@@ -57,12 +58,15 @@ qn_status qn_sw_gdal_load(const char *name, qn_err *err);
     X(OSRIsProjected)                                                                              \
     X(OSRIsSame)                                                                                   \
     X(OSRNewSpatialReference)                                                                      \
+    X(VSIAllocFilesystemPluginCallbacksStruct)                                                     \
     X(VSIFCloseL)                                                                                  \
     X(VSIFOpenL)                                                                                   \
     X(VSIFReadL)                                                                                   \
     X(VSIFSeekL)                                                                                   \
     X(VSIFTellL)                                                                                   \
     X(VSIFWriteL)                                                                                  \
+    X(VSIFreeFilesystemPluginCallbacksStruct)                                                      \
+    X(VSIInstallPluginHandler)                                                                     \
     X(VSIStatL)
 
 typedef struct qn_sw_gdal_api {
@@ -73,6 +77,19 @@ typedef struct qn_sw_gdal_api {
 
 /* Filled once qn_sw_gdal_load has succeeded. */
 extern qn_sw_gdal_api qn_sw_gdal;
+
+/* The first error that GDAL reports from listening to CPLPopErrorHandler. */
+typedef struct qn_sw_gdal_message {
+    int is_set;
+    char text[400];
+} qn_sw_gdal_message;
+
+void qn_sw_gdal_listen(qn_sw_gdal_message *m);
+const char *qn_sw_gdal_said(const qn_sw_gdal_message *m, const char *otherwise);
+
+/* Files to be written are given to GDAL with this before their path: then none of their calls fails
+ * without an error. */
+#define QN_SW_GDAL_FILES "/vsiquern/"
 
 #endif
 #endif

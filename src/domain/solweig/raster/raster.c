@@ -1,5 +1,7 @@
 /* raster.c - rasters in memory, and files by their ending. */
 #include "raster_impl.h"
+#include "util/file.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,11 +37,7 @@ qn_status qn_sw_raster_new(const qn_sw_place *place, qn_sw_raster *out, qn_err *
                        (long long)place->cols);
     QN_TRY(
         qn_size_mul((size_t)place->rows, (size_t)place->cols, "pixels of a raster", &elems, err));
-    if (!(raster.data = calloc(elems, sizeof *raster.data))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a raster of %lld x %lld pixels",
-                     (long long)place->rows, (long long)place->cols);
-        goto out;
-    }
+    QN_TRY(QN_NEW(raster.data, elems, "a raster", err));
     QN_TRY(qn_sw_place_copy(place, &raster.place, err));
     *out = raster;
     return QN_OK;
@@ -104,6 +102,13 @@ out:
 
 /* Formats. */
 
+int qn_sw_has_ending(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), m = strlen(ending);
+
+    return n > m && !strcasecmp(path + n - m, ending);
+}
+
 qn_status qn_sw_format_of(const char *path, const qn_sw_format **out, qn_err *err)
 {
     static const struct {
@@ -114,16 +119,12 @@ qn_status qn_sw_format_of(const char *path, const qn_sw_format **out, qn_err *er
         { ".tif", &qn_sw_format_geotiff },
         { ".tiff", &qn_sw_format_geotiff },
     };
-    const size_t len = strlen(path);
 
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const size_t n = strlen(formats[i].ending);
-
-        if (len > n && strcasecmp(path + len - n, formats[i].ending) == 0) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (qn_sw_has_ending(path, formats[i].ending)) {
             *out = formats[i].format;
             return QN_OK;
         }
-    }
     return qn_fail(err, QN_ERR_INPUT, "%s: a raster ends in .tif, .tiff or .npy", path);
 }
 
@@ -161,6 +162,20 @@ static int has_finite(const qn_sw_raster *raster)
     return 0;
 }
 
+static qn_status check_shape(const char *path, const qn_sw_place *place, const qn_sw_place *wanted,
+                             qn_err *err)
+{
+    if (wanted && (place->rows != wanted->rows || place->cols != wanted->cols))
+        return qn_fail(err, QN_ERR_INPUT, "%s: %lld x %lld pixels, not %lld x %lld", path,
+                       (long long)place->rows, (long long)place->cols, (long long)wanted->rows,
+                       (long long)wanted->cols);
+    if (qn_sw_elems(place) > QN_MOST_ARRAY / sizeof(float))
+        return qn_fail(err, QN_ERR_LIMIT, "%s: %lld x %lld pixels, the limit is %zu", path,
+                       (long long)place->rows, (long long)place->cols,
+                       QN_MOST_ARRAY / sizeof(float));
+    return QN_OK;
+}
+
 qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options, qn_sw_raster *out,
                             qn_err *err)
 {
@@ -173,14 +188,14 @@ qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options,
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_format_of(path, &format, err));
-    QN_TRY(format->open(path, options ? options : &defaults, &file, &place, &is_integer, err));
+    options = options ? options : &defaults;
+    QN_TRY(format->open(path, options, &file, &place, &is_integer, err));
+    QN_TRY(check_shape(path, &place, options->shape, err));
     QN_TRY(qn_sw_raster_new(&place, &raster, err));
     QN_TRY(format->read(file, (qn_window){ 0, 0, place.rows, place.cols }, raster.data, err));
-    if (!has_finite(&raster)) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: none of its %lld x %lld pixels has a value", path,
-                     (long long)place.rows, (long long)place.cols);
-        goto out;
-    }
+    if (!options->may_be_empty && !has_finite(&raster))
+        QN_FAIL(err, QN_ERR_INPUT, "%s: none of its %lld x %lld pixels has a value", path,
+                (long long)place.rows, (long long)place.cols);
     raster.is_integer = is_integer;
     *out = raster;
     raster = (qn_sw_raster){ 0 };
@@ -189,25 +204,5 @@ out:
     qn_sw_place_free(&place);
     if (file)
         format->close(file);
-    return st;
-}
-
-qn_status qn_sw_raster_read_window(const char *path, qn_window window, float *data, qn_err *err)
-{
-    const qn_sw_read_options options = { 0 };
-    const qn_sw_format *format = NULL;
-    qn_sw_place place = { 0 };
-    void *file = NULL;
-    int is_integer;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_sw_format_of(path, &format, err));
-    QN_TRY(format->open(path, &options, &file, &place, &is_integer, err));
-    QN_TRY(qn_sw_window_check(&place, window, err));
-    QN_TRY(format->read(file, window, data, err));
-out:
-    if (file)
-        format->close(file);
-    qn_sw_place_free(&place);
     return st;
 }

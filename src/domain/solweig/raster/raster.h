@@ -49,6 +49,9 @@ qn_status qn_sw_raster_cut(const qn_sw_raster *raster, qn_window window, qn_sw_r
 
 /* Whole files. */
 
+/* Whether the name of a file ends so, in whatever case. */
+int qn_sw_has_ending(const char *path, const char *ending);
+
 typedef enum qn_sw_crs_rule {
     QN_SW_CRS_ANY,      /* of layers that follow the DSM */
     QN_SW_CRS_PROJECTED /* of the DSM: metres are needed */
@@ -57,21 +60,22 @@ typedef enum qn_sw_crs_rule {
 typedef struct qn_sw_read_options {
     double pixel_size; /* of an .npy without a place, metres; 0 means 1 */
     qn_sw_crs_rule crs;
+    const qn_sw_place *shape; /* whose rows and columns it must have, checked before it is read */
+    int may_be_empty;         /* no pixel needs a value: a result, not a layer */
 } qn_sw_read_options;
 
 /* 1 when GeoTIFF can be read and written. The first call loads GDAL. */
 int qn_sw_has_geotiff(void);
 
-/* Reads all of `path`; its ending says how. A grid without any finite value is refused. `options`
- * may be NULL. */
+/* Reads all of `path`; its ending says how. A grid without any finite value is refused, unless
+ * the options say otherwise. `options` may be NULL. */
 qn_status qn_sw_raster_read(const char *path, const qn_sw_read_options *options, qn_sw_raster *out,
                             qn_err *err);
 
-/* Reads the pixels of `window` into `data`, without gaps. */
-qn_status qn_sw_raster_read_window(const char *path, qn_window window, float *data, qn_err *err);
-
-/* Writes all of `raster` in one piece: GeoTIFF (f32, tiled, deflate, no data = NaN) or .npy. */
+/* Writes all of `raster` in one piece: GeoTIFF (f32, tiled, deflate, no data = NaN) or .npy. The
+ * second writes `path` itself: for a folder of unfinished files. */
 qn_status qn_sw_raster_write(const char *path, const qn_sw_raster *raster, qn_err *err);
+qn_status qn_sw_raster_save(const char *path, const qn_sw_raster *raster, qn_err *err);
 
 /* The place of an array: a/dsm.npy lies where a/dsm.place.json says, an object with the members
  * `transform` (six numbers in GDAL's order) and, where it is known, `crs` (WKT). Reading sets
@@ -80,36 +84,19 @@ qn_status qn_sw_raster_write(const char *path, const qn_sw_raster *raster, qn_er
 qn_status qn_sw_place_json_read(const char *path, qn_sw_place *place, qn_err *err);
 qn_status qn_sw_place_json_write(const char *path, const qn_sw_place *place, qn_err *err);
 
-/* Files written part by part.
- *
- * The parts go to <name>.partial.<ending>; commit gives the file its name, so a reader sees all of
- * it or nothing. A run that is to be resumed keeps the partial file, and the next run opens it. */
+/* A file written part by part, from the north to the south. */
 
 typedef struct qn_sw_raster_out qn_sw_raster_out;
 
-typedef enum qn_sw_out_start {
-    QN_SW_OUT_NEW,   /* replaces what an earlier run left */
-    QN_SW_OUT_RESUME /* opens what an earlier run kept; it must have the same shape */
-} qn_sw_out_start;
-
-/* Pixels that are never written read as NaN from a GeoTIFF and as 0 from an .npy file. */
-qn_status qn_sw_raster_out_open(const char *path, const qn_sw_place *place, qn_sw_out_start start,
-                                qn_sw_raster_out **out, qn_err *err);
+qn_status qn_sw_raster_out_open(const char *path, const qn_sw_place *place, qn_sw_raster_out **out,
+                                qn_err *err);
 
 /* Writes `window`; its row k begins at data + k * stride. For one thread at a time. */
 qn_status qn_sw_raster_out_write(qn_sw_raster_out *out, qn_window window, const float *data,
                                  qn_i64 stride, qn_err *err);
 
-/* Each of these ends `out`; NULL is fine for the last two. A commit that fails removes the file. */
-qn_status qn_sw_raster_out_commit(qn_sw_raster_out *out, qn_err *err);
-qn_status qn_sw_raster_out_keep(qn_sw_raster_out *out, qn_err *err);
-void qn_sw_raster_out_abort(qn_sw_raster_out *out);
-
-/* "a/tmrt.tif" into "a/tmrt.partial.tif"; NULL when there is no memory. */
-char *qn_sw_partial_name(const char *path);
-
-/* Gives a partial file that was kept its final name. */
-qn_status qn_sw_partial_commit(const char *path, qn_err *err);
+/* Frees `out`; a failure is one of this or an earlier write. NULL is fine. */
+qn_status qn_sw_raster_out_close(qn_sw_raster_out *out, qn_err *err);
 
 /* One grid for all layers.
  *
@@ -136,8 +123,6 @@ typedef struct qn_sw_align_options {
     const qn_sw_box *box; /* NULL: as much as possible */
     double pixel_size;    /* 0: the DSM's; at most 0.01 m finer than that */
 } qn_sw_align_options;
-
-qn_sw_box qn_sw_bounds(const qn_sw_place *place);
 
 /* layers[0] is the DSM. A layer without a place on the map must have the DSM's shape. After a
  * failure no layer has changed. */

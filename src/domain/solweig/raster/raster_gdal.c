@@ -1,9 +1,8 @@
 /* raster_gdal.c - rasters as GeoTIFF, by GDAL.
  *
- * GDAL prints its errors and, when it closes a file, returns none. So every call here runs under a
- * handler that keeps the first message, and that message decides whether the call failed. An open
- * file means that GDAL is loaded. In a build without GDAL the same functions fail and name what is
- * missing.
+ * GDAL prints its errors and, when it closes a file, returns none. So every call here listens for
+ * the first message, and that message decides whether the call failed. An open file means that GDAL
+ * is loaded. In a build without GDAL the same functions fail and name what is missing.
  */
 #include "gdal_api.h"
 #include "raster_impl.h"
@@ -16,35 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Messages. */
-
-typedef struct {
-    int is_set;
-    char text[400];
-} message;
-
-static void CPL_STDCALL keep_first(CPLErr level, CPLErrorNum number, const char *text)
-{
-    message *m = qn_sw_gdal.CPLGetErrorHandlerUserData();
-
-    (void)number;
-    if (level < CE_Failure || m->is_set)
-        return;
-    m->is_set = 1;
-    snprintf(m->text, sizeof m->text, "%s", text);
-}
-
-static void listen_to(message *m)
-{
-    *m = (message){ 0 };
-    qn_sw_gdal.CPLPushErrorHandlerEx(keep_first, m);
-}
-
-static const char *said(const message *m, const char *otherwise)
-{
-    return m->is_set ? m->text : otherwise;
-}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -66,11 +36,11 @@ typedef struct {
 static void close_tif(void *handle)
 {
     tif_file *file = handle;
-    message m;
+    qn_sw_gdal_message m;
 
     if (!file)
         return;
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     if (file->set)
         qn_sw_gdal.GDALClose(file->set);
     qn_sw_gdal.CPLPopErrorHandler();
@@ -101,17 +71,17 @@ static qn_status open_set(tif_file *file, GDALAccess access_mode, qn_err *err)
     const unsigned flags =
         GDAL_OF_RASTER | (access_mode == GA_Update ? GDAL_OF_UPDATE : GDAL_OF_READONLY);
     VSIStatBufL info;
-    message m;
+    qn_sw_gdal_message m;
 
     /* Unlike stat(), GDAL's own also finds files inside archives. */
     if (qn_sw_gdal.VSIStatL(file->path, &info) != 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: no such file", file->path);
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     file->set = qn_sw_gdal.GDALOpenEx(file->path, flags, drivers, NULL, NULL);
     qn_sw_gdal.CPLPopErrorHandler();
     if (!file->set)
         return qn_fail(err, QN_ERR_INPUT, "%s: not a GeoTIFF: %s", file->path,
-                       said(&m, "GDAL cannot open it"));
+                       qn_sw_gdal_said(&m, "GDAL cannot open it"));
     if (qn_sw_gdal.GDALGetRasterCount(file->set) != 1)
         return qn_fail(err, QN_ERR_INPUT, "%s: has %d bands, not 1", file->path,
                        qn_sw_gdal.GDALGetRasterCount(file->set));
@@ -159,11 +129,11 @@ static qn_status place_of(const tif_file *file, qn_sw_crs_rule rule, qn_sw_place
                           .is_placed = 1 };
     const char *wkt = qn_sw_gdal.GDALGetProjectionRef(file->set);
     qn_status st = QN_OK;
-    message m;
+    qn_sw_gdal_message m;
 
     if (wkt && !*wkt)
         wkt = NULL;
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     if (qn_sw_gdal.GDALGetGeoTransform(file->set, place.transform) != CE_None)
         st = qn_fail(err, QN_ERR_INPUT, "%s: no geotransform, so no place on the map", file->path);
     else if ((st = qn_sw_check_transform(file->path, place.transform, err)) == QN_OK &&
@@ -201,16 +171,16 @@ static qn_status read_tif(void *handle, qn_window w, float *data, qn_err *err)
     const tif_file *file = handle;
     const size_t elems = (size_t)w.rows * (size_t)w.cols;
     const float nodata = (float)file->nodata;
-    message m;
+    qn_sw_gdal_message m;
 
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     const CPLErr result =
         qn_sw_gdal.GDALRasterIO(file->band, GF_Read, (int)w.col, (int)w.row, (int)w.cols,
                                 (int)w.rows, data, (int)w.cols, (int)w.rows, GDT_Float32, 0, 0);
     qn_sw_gdal.CPLPopErrorHandler();
     if (result != CE_None || m.is_set)
         return qn_fail(err, QN_ERR_INPUT, "%s: damaged or cut short: %s", file->path,
-                       said(&m, "its pixels cannot be read"));
+                       qn_sw_gdal_said(&m, "its pixels cannot be read"));
     if (file->has_nodata && isfinite(file->nodata)) {
         for (size_t i = 0; i < elems; i++) {
             if (data[i] == nodata)
@@ -222,30 +192,59 @@ static qn_status read_tif(void *handle, qn_window w, float *data, qn_err *err)
 
 /* Writing. */
 
+static void *pass(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* Whether this process can start as many threads as GDAL wants, and a few more. GDAL hangs when it
+ * cannot start one. */
+static int has_threads(void)
+{
+    enum { MOST = 1024, MORE = 4 };
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    const long wanted = sysconf(_SC_NPROCESSORS_ONLN) + MORE;
+    pthread_t threads[MOST];
+    int n = 0;
+
+    pthread_mutex_lock(&gate);
+    while (n < MOST && n < wanted && pthread_create(&threads[n], NULL, pass, &gate) == 0)
+        n++;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+    return n == wanted || n == MOST;
+}
+
 static qn_status create_tif(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
 {
-    char **options = NULL;
+    char **options = NULL, *name = NULL;
     qn_status st = QN_OK;
     tif_file *file = NULL;
     double transform[6];
-    message m;
+    qn_sw_gdal_message m;
 
     if (place->rows > INT_MAX || place->cols > INT_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "%s: a side of more than %d pixels", path, INT_MAX);
     QN_TRY(new_file(path, &file, err));
+    if (asprintf(&name, QN_SW_GDAL_FILES "%s", path) < 0) {
+        name = NULL;
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory to write it", path);
+    }
     options = qn_sw_gdal.CSLSetNameValue(options, "TILED", "YES");
     options = qn_sw_gdal.CSLSetNameValue(options, "COMPRESS", "DEFLATE");
     options = qn_sw_gdal.CSLSetNameValue(options, "PREDICTOR", "3"); /* of floating point */
     /* A Tmrt map of 9 million pixels takes 0.63 s, against 1.03 s at level 6, and is 1.5 % larger.
      */
     options = qn_sw_gdal.CSLSetNameValue(options, "ZLEVEL", "1");
-    options = qn_sw_gdal.CSLSetNameValue(options, "NUM_THREADS", "ALL_CPUS");
+    options = qn_sw_gdal.CSLSetNameValue(options, "NUM_THREADS", has_threads() ? "ALL_CPUS" : "1");
     options = qn_sw_gdal.CSLSetNameValue(options, "BIGTIFF", "IF_SAFER");
     memcpy(transform, place->transform, sizeof transform);
-    unlink(path);
 
-    listen_to(&m);
-    file->set = qn_sw_gdal.GDALCreate(qn_sw_gdal.GDALGetDriverByName("GTiff"), path,
+    qn_sw_gdal_listen(&m);
+    file->set = qn_sw_gdal.GDALCreate(qn_sw_gdal.GDALGetDriverByName("GTiff"), name,
                                       (int)place->cols, (int)place->rows, 1, GDT_Float32, options);
     if (file->set) {
         file->band = qn_sw_gdal.GDALGetRasterBand(file->set, 1);
@@ -256,7 +255,8 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
     }
     qn_sw_gdal.CPLPopErrorHandler();
     if (!file->set || m.is_set) {
-        st = qn_fail(err, QN_ERR_IO, "cannot write %s: %s", path, said(&m, "GDAL refused"));
+        st = qn_fail(err, QN_ERR_IO, "cannot write %s: %s", path,
+                     qn_sw_gdal_said(&m, "GDAL refused"));
         close_tif(file);
         file = NULL;
         unlink(path);
@@ -267,29 +267,7 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
 out:
     if (options)
         qn_sw_gdal.CSLDestroy(options);
-    close_tif(file);
-    return st;
-}
-
-static qn_status reopen_tif(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
-{
-    qn_status st = QN_OK;
-    tif_file *file = NULL;
-
-    QN_TRY(new_file(path, &file, err));
-    QN_TRY(open_set(file, GA_Update, err));
-    if (qn_sw_gdal.GDALGetRasterYSize(file->set) != place->rows ||
-        qn_sw_gdal.GDALGetRasterXSize(file->set) != place->cols ||
-        qn_sw_gdal.GDALGetRasterDataType(file->band) != GDT_Float32) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: %d x %d pixels, but f32 of %lld x %lld is needed",
-                     path, qn_sw_gdal.GDALGetRasterYSize(file->set),
-                     qn_sw_gdal.GDALGetRasterXSize(file->set), (long long)place->rows,
-                     (long long)place->cols);
-        goto out;
-    }
-    *handle = file;
-    file = NULL;
-out:
+    free(name);
     close_tif(file);
     return st;
 }
@@ -297,24 +275,24 @@ out:
 static qn_status write_tif(void *handle, qn_window w, const float *data, qn_i64 stride, qn_err *err)
 {
     const tif_file *file = handle;
-    message m;
+    qn_sw_gdal_message m;
 
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     const CPLErr result = qn_sw_gdal.GDALRasterIOEx(
         file->band, GF_Write, (int)w.col, (int)w.row, (int)w.cols, (int)w.rows, (void *)data,
         (int)w.cols, (int)w.rows, GDT_Float32, sizeof *data, stride * (qn_i64)sizeof *data, NULL);
     qn_sw_gdal.CPLPopErrorHandler();
     if (result != CE_None || m.is_set)
-        return qn_fail(err, QN_ERR_IO, "%s", said(&m, "GDAL could not write"));
+        return qn_fail(err, QN_ERR_IO, "%s", qn_sw_gdal_said(&m, "GDAL could not write"));
     return QN_OK;
 }
 
 static qn_status finish_tif(void *handle, qn_err *err)
 {
     tif_file *file = handle;
-    message m;
+    qn_sw_gdal_message m;
 
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     qn_sw_gdal.GDALFlushCache(file->set);
     qn_sw_gdal.GDALClose(file->set);
     qn_sw_gdal.CPLPopErrorHandler();
@@ -333,14 +311,14 @@ int qn_sw_has_geotiff(void)
 int qn_sw_same_crs(const char *a, const char *b)
 {
     OGRSpatialReferenceH first, second;
-    message m;
+    qn_sw_gdal_message m;
     int is_same;
 
     if (!a || !b || strcmp(a, b) == 0)
         return 1;
     if (!qn_sw_has_geotiff())
         return 0;
-    listen_to(&m);
+    qn_sw_gdal_listen(&m);
     first = qn_sw_gdal.OSRNewSpatialReference(a);
     second = qn_sw_gdal.OSRNewSpatialReference(b);
     is_same = first && second && qn_sw_gdal.OSRIsSame(first, second);
@@ -368,7 +346,6 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
 }
 
 /* The others need a file that is open, and there is none. */
-#define reopen_tif create_tif
 #define read_tif   NULL
 #define close_tif  NULL
 #define write_tif  NULL
@@ -392,7 +369,6 @@ const qn_sw_format qn_sw_format_geotiff = {
     .read = read_tif,
     .close = close_tif,
     .create = create_tif,
-    .reopen = reopen_tif,
     .write = write_tif,
     .finish = finish_tif,
 };

@@ -13,9 +13,8 @@ typedef struct qn_sw_format {
     qn_status (*read)(void *file, qn_window window, float *data, qn_err *err);
     void (*close)(void *file);
 
-    /* Writing; `path` is the partial name. */
+    /* Writing. */
     qn_status (*create)(const char *path, const qn_sw_place *place, void **file, qn_err *err);
-    qn_status (*reopen)(const char *path, const qn_sw_place *place, void **file, qn_err *err);
     qn_status (*write)(void *file, qn_window window, const float *data, qn_i64 stride, qn_err *err);
     qn_status (*finish)(void *file, qn_err *err); /* everything on the disk, or the reason */
 } qn_sw_format;

@@ -1,11 +1,14 @@
-/* raster_npy.c - rasters as NumPy arrays of two dimensions.
+/* raster_npy.c - rasters as NumPy arrays of two dimensions, and their places as JSON.
  *
  * Rows are read and written in place, so the cost of a window does not depend on the size of the
  * array. An array in Fortran order is read whole.
  */
-#include "raster.h"
 #include "raster_impl.h"
+#include "util/file.h"
+#include "util/json.h"
+#include "util/list.h"
 #include "util/npy.h"
+#include "util/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +19,86 @@
 #include <unistd.h>
 
 enum { HEAD_BYTES = 66 * 1024 }; /* more than any header that is accepted */
+
+/* Places, as JSON. */
+
+/* "a/dsm.npy" into "a/dsm.place.json". */
+static qn_status name_of(const char *path, char **out, qn_err *err)
+{
+    const size_t stem = strlen(path) - strlen(qn_sw_format_npy.ending);
+
+    return qn_text_new(out, err, "%.*s.place.json", (int)stem, path);
+}
+
+static qn_status read_transform(const json_t *json, const char *name, double out[6], qn_err *err)
+{
+    json_t *terms = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_json_get_array(json, "transform", name, &terms, err));
+    if (json_array_size(terms) != 6)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %zu terms of transform, not 6", name,
+                json_array_size(terms));
+    for (size_t i = 0; i < 6; i++) {
+        const json_t *term = json_array_get(terms, i);
+
+        if (!json_is_number(term))
+            QN_FAIL(err, QN_ERR_INPUT, "%s: term %zu of transform is no number", name, i);
+        out[i] = json_number_value(term);
+    }
+    st = qn_sw_check_transform(name, out, err);
+out:
+    return st;
+}
+
+qn_status qn_sw_place_json_read(const char *path, qn_sw_place *place, qn_err *err)
+{
+    char *name = NULL;
+    json_t *json = NULL;
+    qn_sw_place found = *place;
+    const char *crs = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(name_of(path, &name, err));
+    if (access(name, F_OK) != 0)
+        goto out;
+    QN_TRY(qn_json_read(name, &json, err));
+    QN_TRY(read_transform(json, name, found.transform, err));
+    if (json_object_get(json, "crs"))
+        QN_TRY(qn_json_get_text(json, "crs", name, &crs, err));
+    if (crs)
+        QN_TRY(qn_text_new(&found.crs, err, "%s", crs));
+    found.pixel_size = found.transform[1];
+    found.is_placed = 1;
+    *place = found;
+out:
+    json_decref(json);
+    free(name);
+    return st;
+}
+
+qn_status qn_sw_place_json_write(const char *path, const qn_sw_place *place, qn_err *err)
+{
+    char *name = NULL;
+    json_t *json = json_object(), *terms = json_array();
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < 6; i++)
+        qn_json_push(&terms, qn_json_number(place->transform[i]));
+    qn_json_put(&json, "transform", terms);
+    if (place->crs)
+        qn_json_put(&json, "crs", qn_json_text(place->crs));
+    if (!json)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its place", path);
+    QN_TRY(name_of(path, &name, err));
+    st = qn_json_write(name, json, err);
+out:
+    json_decref(json);
+    free(name);
+    return st;
+}
+
+/* Arrays. */
 
 typedef struct {
     char *path;
@@ -55,38 +138,17 @@ static qn_status fail_errno(const char *doing, const char *path, qn_err *err)
     return qn_fail(err, QN_ERR_IO, "cannot %s %s: %s", doing, path, strerror(errno));
 }
 
-/* pread and pwrite, repeated after a short count; 0 bytes mean the end of the file. */
 static qn_status read_at(const npy_file *file, void *data, size_t bytes, size_t at, qn_err *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n = pread(file->fd, (char *)data + done, bytes - done, (off_t)(at + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno("read", file->path, err);
-        if (n == 0)
-            return qn_fail(err, QN_ERR_INPUT, "%s: ends after %zu bytes, inside its data",
-                           file->path, at + done);
-        done += (size_t)n;
-    }
-    return QN_OK;
+    return qn_read_exactly_at(file->fd, data, bytes, at) ? QN_OK
+                                                         : fail_errno("read", file->path, err);
 }
 
 static qn_status write_at(const npy_file *file, const void *data, size_t bytes, size_t at,
                           qn_err *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t n =
-            pwrite(file->fd, (const char *)data + done, bytes - done, (off_t)(at + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno("write", file->path, err);
-        done += (size_t)n;
-    }
-    return QN_OK;
+    return qn_write_exactly_at(file->fd, data, bytes, at) ? QN_OK
+                                                          : fail_errno("write", file->path, err);
 }
 
 /* Reading. */
@@ -96,23 +158,17 @@ static qn_status read_head(npy_file *file, qn_err *err)
     qn_status st = QN_OK;
     struct stat info;
     size_t bytes = 0;
-    char *head = malloc(HEAD_BYTES);
+    char *head = NULL;
 
-    if (!head)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to read its header", file->path);
-    if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        st = qn_fail(err, QN_ERR_IO, "cannot read %s: it is not a file", file->path);
-        goto out;
-    }
+    QN_TRY(QN_NEW(head, HEAD_BYTES, "the head of an array", err));
+    if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode))
+        QN_FAIL(err, QN_ERR_IO, "cannot read %s: it is not a file", file->path);
     bytes = (size_t)info.st_size < HEAD_BYTES ? (size_t)info.st_size : HEAD_BYTES;
     QN_TRY(read_at(file, head, bytes, 0, err));
     QN_TRY(qn_npy_parse(file->path, head, bytes, &file->array, &file->data_at, err));
-    if (file->array.n_dims != 2 || file->array.dims[0] < 1 || file->array.dims[1] < 1) {
-        st = qn_fail(err, QN_ERR_INPUT,
-                     "%s: a raster has two dimensions of at least 1, this array %d", file->path,
-                     file->array.n_dims);
-        goto out;
-    }
+    if (file->array.n_dims != 2 || file->array.dims[0] < 1 || file->array.dims[1] < 1)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: a raster has two dimensions of at least 1, this array %d",
+                file->path, file->array.n_dims);
     const size_t want =
         (size_t)qn_npy_elems(&file->array) * qn_npy_elem_bytes(file->array.type) + file->data_at;
     if ((size_t)info.st_size != want)
@@ -191,10 +247,8 @@ static qn_status create_npy(const char *path, const qn_sw_place *place, void **h
     QN_TRY(new_file(path, &file, err));
     file->array = (qn_npy){ .type = QN_NPY_F4, .n_dims = 2, .dims = { place->rows, place->cols } };
     qn_npy_add_header(&file->array, &head);
-    if (head.failed) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", path);
-        goto out;
-    }
+    if (head.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for its header", path);
     file->data_at = head.len;
     if ((file->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
         st = fail_errno("write", path, err);
@@ -211,32 +265,6 @@ static qn_status create_npy(const char *path, const qn_sw_place *place, void **h
     file = NULL;
 out:
     qn_str_free(&head);
-    close_npy(file);
-    return st;
-}
-
-static qn_status reopen_npy(const char *path, const qn_sw_place *place, void **handle, qn_err *err)
-{
-    qn_status st = QN_OK;
-    npy_file *file = NULL;
-
-    QN_TRY(new_file(path, &file, err));
-    if ((file->fd = open(path, O_RDWR | O_CLOEXEC)) < 0) {
-        st = fail_errno("open", path, err);
-        goto out;
-    }
-    QN_TRY(read_head(file, err));
-    if (file->array.type != QN_NPY_F4 || file->array.is_fortran ||
-        file->array.dims[0] != place->rows || file->array.dims[1] != place->cols) {
-        st =
-            qn_fail(err, QN_ERR_INPUT, "%s: %s of %lld x %lld, but <f4 of %lld x %lld is needed",
-                    path, qn_npy_type_name(file->array.type), (long long)file->array.dims[0],
-                    (long long)file->array.dims[1], (long long)place->rows, (long long)place->cols);
-        goto out;
-    }
-    *handle = file;
-    file = NULL;
-out:
     close_npy(file);
     return st;
 }
@@ -274,7 +302,6 @@ const qn_sw_format qn_sw_format_npy = {
     .read = read_npy,
     .close = close_npy,
     .create = create_npy,
-    .reopen = reopen_npy,
     .write = write_npy,
     .finish = finish_npy,
 };

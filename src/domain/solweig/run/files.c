@@ -1,13 +1,13 @@
 /* files.c - what a run writes after its rasters: series as CSV, and run_metadata.json. */
 #include "run_impl.h"
 
-#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/csv.h"
 #include "util/file.h"
 #include "util/json.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Series. */
 
@@ -20,7 +20,7 @@ static void put(qn_csv_writer *w, double value, const char *format)
     qn_csv_put(w, isfinite(value) ? text : "");
 }
 
-static void put_step(qn_csv_writer *w, const qn_sw_step_figures *r)
+static void put_step(qn_csv_writer *w, const qn_sw_step *r)
 {
     const double values[] = {
         r->ta,      r->rh,           r->ws,          r->global,    r->direct,
@@ -47,13 +47,12 @@ static qn_status write_steps(const qn_sw_job *job, qn_err *err)
         "diffuse",   "sun_altitude", "sun_azimuth",  "clearness", "diffuse_fraction", "is_daytime",
         "tmrt_mean", "utci_mean",    "sun_fraction", "n_valid"
     };
-    char path[QN_SW_PATH];
+    qn_run_folder *folder = qn_sw_outputs_folder(job->outputs);
     qn_out out = { 0 };
     qn_csv_writer w;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_job_path(job, path, err, "timeseries.csv"));
-    QN_TRY(qn_out_open(path, &out, err));
+    QN_TRY(qn_run_folder_create(folder, "timeseries.csv", &out, err));
     w = (qn_csv_writer){ .to = out.file };
     for (size_t i = 0; i < sizeof header / sizeof *header; i++)
         qn_csv_put(&w, header[i]);
@@ -61,23 +60,23 @@ static qn_status write_steps(const qn_sw_job *job, qn_err *err)
     for (size_t r = 0; r < job->result->n_steps; r++)
         put_step(&w, &job->result->steps[r]);
     QN_TRY(qn_out_commit(&out, err));
+    QN_TRY(qn_run_folder_add(folder, "timeseries.csv", err));
 out:
-    qn_out_abort(&out);
     return st;
 }
 
 static qn_status write_pois(const qn_sw_job *job, qn_err *err)
 {
     const qn_sw_figures *figures = &job->figures;
-    char path[QN_SW_PATH], stamp[20];
+    qn_run_folder *folder = qn_sw_outputs_folder(job->outputs);
+    char stamp[20];
     qn_out out = { 0 };
     qn_csv_writer w;
     qn_status st = QN_OK;
 
-    if (!job->config->pois)
+    if (!job->options->pois[0])
         return QN_OK;
-    QN_TRY(qn_sw_job_path(job, path, err, "pois.csv"));
-    QN_TRY(qn_out_open(path, &out, err));
+    QN_TRY(qn_run_folder_create(folder, "pois.csv", &out, err));
     w = (qn_csv_writer){ .to = out.file };
     qn_csv_put(&w, "name");
     qn_csv_put(&w, "datetime");
@@ -94,8 +93,8 @@ static qn_status write_pois(const qn_sw_job *job, qn_err *err)
             qn_csv_end_row(&w);
         }
     QN_TRY(qn_out_commit(&out, err));
+    QN_TRY(qn_run_folder_add(folder, "pois.csv", err));
 out:
-    qn_out_abort(&out);
     return st;
 }
 
@@ -137,12 +136,12 @@ static json_t *parameters_of(const qn_sw_job *job)
     const qn_sw_run_config *c = job->config;
 
     return json_pack("{s:b, s:b, s:i, s:o, s:b, s:b, s:b, s:b, s:b}", "use_anisotropic_sky",
-                     c->sky == QN_SW_ANISOTROPIC, "conifer", job->params.trees.is_conifer,
-                     "patch_option", qn_sw_patch_option(c), "max_shadow_distance_m",
-                     qn_json_number(qn_sw_shadow_distance(c)), "parity", c->reference, "fixed",
-                     c->corrected, "fix_pressure", c->corrected || c->fix_pressure,
-                     "ignore_measured_split", c->ignore_split, "dem_was_smoothed",
-                     job->result->was_smoothed);
+                     c->options.sky == QN_SW_ANISOTROPIC, "conifer",
+                     job->config->params.trees.is_conifer, "patch_option", qn_sw_patch_option(c),
+                     "max_shadow_distance_m", qn_json_number(c->options.max_distance), "parity",
+                     c->layers.reference, "fixed", c->options.corrected, "fix_pressure",
+                     c->options.corrected || c->options.fix_pressure, "ignore_measured_split",
+                     c->options.ignore_split, "dem_was_smoothed", job->result->was_smoothed);
 }
 
 static json_t *outputs_of(const qn_sw_job *job)
@@ -151,9 +150,9 @@ static json_t *outputs_of(const qn_sw_job *job)
 
     for (int p = 0; p < QN_SW_PLANES; p++)
         if (QN_SW_HAS(job->written, p))
-            json_array_append_new(names, json_string(qn_sw_plane_name((qn_sw_plane)p)));
-    return json_pack("{s:o, s:o, s:b}", "directory", qn_json_text(job->config->out), "variables",
-                     names, "summary", !job->config->no_summary);
+            qn_json_push(&names, json_string(qn_sw_plane_name((qn_sw_plane)p)));
+    return json_pack("{s:o, s:o, s:b}", "directory", qn_json_text(job->options->out), "variables",
+                     names, "summary", !job->options->no_summary);
 }
 
 static json_t *human_of(const qn_sw_params *params)
@@ -181,24 +180,24 @@ static json_t *materials_of(const qn_sw_job *job)
     json_t *all = json_object();
     char name[8];
 
-    json_object_set_new(all, "wall", material(&job->params.wall));
+    qn_json_put(&all, "wall", material(&job->config->params.wall));
     if (!job->result->has_land_cover)
-        json_object_set_new(all, "ground", material(&job->params.plain));
+        qn_json_put(&all, "ground", material(&job->config->params.plain));
     for (int i = 0; job->result->has_land_cover && i < QN_SW_COVERS; i++) {
         snprintf(name, sizeof name, "%d", i);
-        json_object_set_new(all, name, material(&job->params.cover[i]));
+        qn_json_put(&all, name, material(&job->config->params.cover[i]));
     }
     return all;
 }
 
 static json_t *physics_of(const qn_sw_job *job)
 {
-    const qn_sw_trees *t = &job->params.trees;
+    const qn_sw_trees *t = &job->config->params.trees;
 
     return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "transmissivity", qn_json_number(t->leaf_on),
                      "transmissivity_leafoff", qn_json_number(t->leaf_off), "first_leaf_day",
                      t->first_leaf_day, "last_leaf_day", t->last_leaf_day, "trunk_ratio",
-                     qn_json_number(job->params.trunk_ratio), "max_height",
+                     qn_json_number(job->config->params.trunk_ratio), "max_height",
                      qn_json_number((double)job->result->max_height));
 }
 
@@ -247,8 +246,7 @@ static json_t *fallbacks_of(const qn_sw_job *job)
 
         qn_ctx_fallback_get(job->ctx, i, &f);
         before = json_object_get(all, f.stage);
-        json_object_set_new(all, f.stage,
-                            json_integer(json_integer_value(before) + (json_int_t)f.count));
+        qn_json_put(&all, f.stage, json_integer(json_integer_value(before) + (json_int_t)f.count));
     }
     return all;
 }
@@ -259,15 +257,14 @@ static json_t *devices_of(qn_ctx *ctx)
 
     for (int d = 0; d < qn_device_count(ctx); d++)
         if (qn_device_is_candidate(ctx, d))
-            json_array_append_new(all,
-                                  json_pack("{s:s, s:o}", "backend", qn_device_id(ctx, d), "device",
-                                            qn_json_text(qn_device_get(ctx, d)->name)));
+            qn_json_push(&all, json_pack("{s:s, s:o}", "backend", qn_device_id(ctx, d), "device",
+                                         qn_json_text(qn_device_get(ctx, d)->name)));
     return all;
 }
 
 static qn_status write_metadata(const qn_sw_job *job, qn_err *err)
 {
-    char path[QN_SW_PATH], now[QN_UTC_SIZE];
+    char *path = NULL, now[QN_UTC_SIZE];
     json_t *root = NULL;
     qn_status st = QN_OK;
 
@@ -277,15 +274,17 @@ static qn_status write_metadata(const qn_sw_job *job, qn_err *err)
                      "version", QN_VERSION, "run_timestamp", now, "grid", grid_of(job), "location",
                      location_of(job), "timeseries", timeseries_of(job), "parameters",
                      parameters_of(job), "outputs", outputs_of(job), "human",
-                     human_of(&job->params), "physics", physics_of(job), "materials",
+                     human_of(&job->config->params), "physics", physics_of(job), "materials",
                      materials_of(job), "devices", devices_of(job->ctx), "precision", "f32", "svf",
                      job->result->svf_was_read ? "read" : "computed", "tile_plan", plan_of(job),
                      "telemetry", telemetry_of(job), "fallbacks", fallbacks_of(job));
     if (!root)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for run_metadata.json");
-    QN_TRY(qn_sw_job_path(job, path, err, "run_metadata.json"));
+    QN_TRY(qn_run_folder_path(qn_sw_outputs_folder(job->outputs), "run_metadata.json", &path, err));
     QN_TRY(qn_json_write(path, root, err));
+    QN_TRY(qn_run_folder_add(qn_sw_outputs_folder(job->outputs), "run_metadata.json", err));
 out:
+    free(path);
     json_decref(root);
     return st;
 }

@@ -1,27 +1,20 @@
 /* inputs.c - layers and weather of a run, and everything that follows from them alone. */
 #include "inputs.h"
 
-#include "domain/solweig/surface/surface.h"
-#include "domain/solweig/sky/sky.h"
 #include "domain/solweig/step/step.h"
 #include "domain/solweig/view/view.h"
 #include "util/clock.h"
 #include "util/hash.h"
+#include "util/list.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The city. */
 
 /* Lower steps in the ground are no walls, metres. */
 #define WALL_LIMIT 1.0
-
-static qn_status no_memory(qn_err *err, const qn_sw_place *place)
-{
-    return qn_fail(err, QN_ERR_NOMEM, "no memory for layers of %lld x %lld pixels",
-                   (long long)place->rows, (long long)place->cols);
-}
 
 /* The same product as in the stage walls. */
 static void turn_to_radians(qn_sw_city *city)
@@ -45,25 +38,22 @@ static qn_status check_size(const qn_sw_run_config *config, const qn_sw_place *p
 {
     if (place->rows > QN_MAX_AXIS || place->cols > QN_MAX_AXIS)
         return qn_fail(err, QN_ERR_LIMIT, "%s: %lld x %lld pixels; a side has at most %d",
-                       config->surface.dsm_file && config->surface.dsm_file[0]
-                           ? config->surface.dsm_file
-                           : "DSM",
+                       config->layers.dsm_file[0] ? config->layers.dsm_file : "DSM",
                        (long long)place->rows, (long long)place->cols, QN_MAX_AXIS);
     return QN_OK;
 }
 
-qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
-                          qn_sw_city *out, qn_err *err)
+qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, qn_sw_city *out, qn_err *err)
 {
+    const qn_sw_params *params = &config->params;
     const qn_sw_wall_job walls = { .limit = WALL_LIMIT };
-    qn_sw_layer_options load = config->surface;
+    qn_sw_layer_options load = config->layers;
     const double start = qn_now_us();
     qn_sw_city city = { 0 };
     qn_status st = QN_OK;
     double loaded;
     size_t n;
 
-    load.reference |= config->reference;
     if (!(load.trunk_ratio > 0))
         load.trunk_ratio = params->trunk_ratio;
     QN_TRY(qn_sw_surface_load(&load, &city.surface, &city.was_smoothed, err));
@@ -71,12 +61,8 @@ qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_
     n = qn_sw_elems(&city.surface.dsm.place);
     loaded = qn_now_us();
     city.load_s = (loaded - start) * 1e-6;
-    city.wall_radians = calloc(n, sizeof *city.wall_radians);
-    city.class_of = calloc(n, 1);
-    if (!city.wall_radians || !city.class_of) {
-        st = no_memory(err, &city.surface.dsm.place);
-        goto out;
-    }
+    QN_TRY(QN_NEW(city.wall_radians, n, "layers", err));
+    QN_TRY(QN_NEW(city.class_of, n, "layers", err));
     if (!city.surface.wall_height.data)
         QN_TRY(qn_sw_walls_compute(ctx, &city.surface.dsm, &walls, &city.surface.wall_height,
                                    &city.surface.wall_aspect, err));
@@ -122,27 +108,25 @@ static qn_sw_materials materials_of(const qn_sw_params *params, int has_land_cov
     return m;
 }
 
-static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
-                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *r,
-                             qn_err *err)
+static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config, int has_land_cover,
+                             qn_sw_forcing *r, qn_err *err)
 {
-    const int is_aniso = config->sky == QN_SW_ANISOTROPIC;
-    const qn_sw_materials materials = materials_of(params, has_land_cover);
+    const int is_aniso = config->options.sky == QN_SW_ANISOTROPIC;
+    const qn_sw_materials materials = materials_of(&config->params, has_land_cover);
     qn_sw_delay delay = qn_sw_delay_begin(r->dt_hours / 24);
-    qn_sw_patch_sky *table = calloc(1, sizeof *table);
-    sw_moment *moments = calloc(r->n, sizeof *moments);
+    qn_sw_patch_sky *table = NULL;
+    sw_moment *moments = NULL;
     sw_sky *sky = NULL;
     float luminance[QN_SW_MAX_PATCHES];
     size_t n_table = 0;
     qn_status st = QN_OK;
 
-    if (!table || !moments)
-        goto no_memory;
+    QN_TRY(QN_NEW(table, 1, "records of steps", err));
+    QN_TRY(QN_NEW(moments, r->n, "records of steps", err));
     if (is_aniso) {
         QN_TRY(qn_sw_patch_sky_make(qn_sw_patch_option(config), table, err));
         n_table = (size_t)table->dome.n_table;
-        if (!(sky = calloc(r->n * n_table, sizeof *sky)))
-            goto no_memory;
+        QN_TRY(QN_NEW(sky, r->n * n_table, "records of steps", err));
     }
     for (size_t i = 0; i < r->n; i++) {
         const qn_sw_sky_step *s = &r->sky[i];
@@ -161,9 +145,6 @@ static qn_status make_series(qn_ctx *ctx, const qn_sw_run_config *config,
     r->hash = qn_fnv1a64_add(r->hash, sky, r->n * n_table * sizeof *sky);
     QN_TRY(qn_sw_step_table_new(ctx, (int)r->n, moments, (int)n_table,
                                 is_aniso ? table->dome.table : NULL, sky, &r->table, err));
-    goto out;
-no_memory:
-    st = qn_fail(err, QN_ERR_NOMEM, "no memory for records of %zu steps", r->n);
 out:
     free(table);
     free(moments);
@@ -173,22 +154,21 @@ out:
 
 static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, qn_err *err)
 {
-    qn_sw_weather_options steps = config->steps;
+    const qn_sw_run_options *o = &config->options;
     qn_status st = QN_OK;
 
-    if (!config->n_weather && !config->n_weather_steps)
+    if (!o->n_weather && !o->n_weather_files)
         return qn_fail(err, QN_ERR_USAGE, "no weather file: a run needs one");
-    steps.corrected |= config->corrected;
-    if (config->n_weather_steps)
-        QN_TRY(qn_sw_weather_take(config->weather_steps, config->n_weather_steps, &steps,
-                                  &r->weather, err));
+    if (o->n_weather)
+        QN_TRY(qn_sw_weather_take(o->weather, o->n_weather, &config->steps, &r->weather, err));
     else
-        QN_TRY(qn_sw_weather_read(config->weather, config->n_weather, &steps, &r->weather, err));
+        QN_TRY(qn_sw_weather_read(o->weather_files, o->n_weather_files, &config->steps, &r->weather,
+                                  err));
     r->n = r->weather.n_rows;
     if (r->n > INT_MAX)
         return qn_fail(err, QN_ERR_LIMIT, "%zu steps; the limit is %d", r->n, INT_MAX);
-    if (config->has_site)
-        r->site = config->site;
+    if (!isnan(o->latitude))
+        r->site = (qn_sw_site){ o->latitude, o->longitude, o->altitude, o->utc_offset };
     else if (r->weather.has_place)
         r->site = (qn_sw_site){ r->weather.latitude, r->weather.longitude, r->weather.elevation,
                                 r->weather.utc_offset };
@@ -197,7 +177,7 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, 
             err, QN_ERR_USAGE,
             "%s does not say where it is from: latitude, longitude and hours ahead of UTC "
             "are needed (--lat, --lon and --utc)",
-            config->n_weather_steps ? "the weather" : config->weather[0]);
+            o->n_weather ? "the weather" : o->weather_files[0]);
 out:
     return st;
 }
@@ -237,31 +217,28 @@ static double interval_hours(const qn_sw_weather *weather)
     return hours > 0 ? hours : 1;
 }
 
-qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
-                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *out,
-                             qn_err *err)
+qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config, int has_land_cover,
+                             qn_sw_forcing *out, qn_err *err)
 {
     const qn_sw_sky_rules rules = {
-        .pressure = config->corrected || config->fix_pressure ? QN_SW_PRESSURE_CORRECTED
-                                                              : QN_SW_PRESSURE_REFERENCE,
-        .ignore_measured_split = config->ignore_split,
+        .pressure = config->options.corrected || config->options.fix_pressure
+                        ? QN_SW_PRESSURE_CORRECTED
+                        : QN_SW_PRESSURE_REFERENCE,
+        .ignore_measured_split = config->options.ignore_split,
     };
     qn_sw_forcing r = { .hash = QN_FNV1A64_START };
     qn_status st = QN_OK;
 
     QN_TRY(read_weather(config, &r, err));
     r.dt_hours = interval_hours(&r.weather);
-    r.sky = calloc(r.n, sizeof *r.sky);
-    r.suns = calloc(r.n, sizeof *r.suns);
-    r.utci = calloc(r.n, sizeof *r.utci);
-    r.pet = calloc(r.n, sizeof *r.pet);
-    if (!r.sky || !r.suns || !r.utci || !r.pet) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu steps of weather", r.n);
-        goto out;
-    }
-    QN_TRY(qn_sw_sky_derive(r.weather.rows, r.n, &r.site, &params->trees, &rules, r.sky, err));
-    fill_host(params, &r);
-    QN_TRY(make_series(ctx, config, params, has_land_cover, &r, err));
+    QN_TRY(QN_NEW(r.sky, r.n, "steps of weather", err));
+    QN_TRY(QN_NEW(r.suns, r.n, "steps of weather", err));
+    QN_TRY(QN_NEW(r.utci, r.n, "steps of weather", err));
+    QN_TRY(QN_NEW(r.pet, r.n, "steps of weather", err));
+    QN_TRY(
+        qn_sw_sky_derive(r.weather.rows, r.n, &r.site, &config->params.trees, &rules, r.sky, err));
+    fill_host(&config->params, &r);
+    QN_TRY(make_series(ctx, config, has_land_cover, &r, err));
     *out = r;
     r = (qn_sw_forcing){ 0 };
 out:

@@ -8,12 +8,7 @@
 
 static inline int qn_sw_patch_option(const qn_sw_run_config *config)
 {
-    return config->patch_option ? config->patch_option : 2;
-}
-
-static inline double qn_sw_shadow_distance(const qn_sw_run_config *config)
-{
-    return config->max_distance_m > 0 ? config->max_distance_m : 1000;
+    return config->options.patches + 1;
 }
 
 /* The surface with everything that follows from it alone. Arrays are rows * cols. Zero-initialised
@@ -30,8 +25,8 @@ typedef struct qn_sw_city {
 } qn_sw_city;
 
 /* Reads the layers, and computes walls where they are not given. */
-qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_params *params,
-                          qn_sw_city *out, qn_err *err);
+qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, qn_sw_city *out,
+                          qn_err *err);
 void qn_sw_city_free(qn_sw_city *city);
 
 /* Everything about the time steps that is equal for all pixels: made once on the host for all
@@ -49,9 +44,8 @@ typedef struct qn_sw_forcing {
     uint64_t hash;           /* of all of it: other forcing gives other results */
 } qn_sw_forcing;
 
-qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config,
-                             const qn_sw_params *params, int has_land_cover, qn_sw_forcing *out,
-                             qn_err *err);
+qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config, int has_land_cover,
+                             qn_sw_forcing *out, qn_err *err);
 void qn_sw_forcing_free(qn_sw_forcing *forcing);
 
 /* The person as PET takes it. */

@@ -1,11 +1,10 @@
 /* names.c - names of rasters, grids, files and time stamps. */
 #include "run_impl.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Rasters of a step. */
+/* Planes of a step. */
 
 static const struct {
     const char *name, *unit;
@@ -64,10 +63,10 @@ qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err
 
 int qn_sw_grid_count(const qn_sw_scene *scene)
 {
-    return SW_GRIDS + scene->n_thresholds;
+    return SW_GRIDS + scene->config->n_thresholds;
 }
 
-void qn_sw_grid_name(const qn_sw_scene *scene, int which, char *out, size_t size)
+static void grid_name(const qn_sw_scene *scene, int which, char *out, size_t size)
 {
     static const char *const names[SW_GRIDS] = {
         [SW_GRID_TMRT_MEAN] = "tmrt_mean",        [SW_GRID_TMRT_MAX] = "tmrt_max",
@@ -83,29 +82,11 @@ void qn_sw_grid_name(const qn_sw_scene *scene, int which, char *out, size_t size
         snprintf(out, size, "%s", names[which]);
         return;
     }
-    t = &scene->thresholds[which - SW_GRIDS];
+    t = &scene->config->thresholds[which - SW_GRIDS];
     snprintf(out, size, "utci_hours_above_%g%s", (double)t->above,
              t->by_day && t->by_night ? ""
              : t->by_day              ? "_day"
                                       : "_night");
-}
-
-qn_status qn_sw_job_path(const qn_sw_job *job, char path[QN_SW_PATH], qn_err *err,
-                         const char *format, ...)
-{
-    const int n = snprintf(path, QN_SW_PATH, "%s/", job->config->out);
-    va_list args;
-    int more = 0;
-
-    if (n > 0 && n < QN_SW_PATH) {
-        va_start(args, format);
-        more = vsnprintf(path + n, QN_SW_PATH - (size_t)n, format, args);
-        va_end(args);
-    }
-    if (n <= 0 || more < 0 || n + more >= QN_SW_PATH)
-        return qn_fail(err, QN_ERR_LIMIT, "%s: the path has over %d bytes", job->config->out,
-                       QN_SW_PATH - 1);
-    return QN_OK;
 }
 
 void qn_sw_stamp_name(qn_i64 minutes, char out[16])
@@ -120,4 +101,73 @@ void qn_sw_stamp_iso(qn_i64 minutes, char out[20])
     const qn_sw_date d = qn_sw_date_of(minutes);
 
     snprintf(out, 20, "%04d-%02d-%02dT%02d:%02d", d.year % 10000, d.month, d.day, d.hour, d.minute);
+}
+
+/* Rasters of a run. */
+
+/* That each time step writes. */
+static size_t n_planes(const qn_sw_job *job)
+{
+    return (size_t)__builtin_popcount(job->written);
+}
+
+size_t qn_sw_job_raster(const qn_sw_job *job, size_t step, qn_sw_plane plane)
+{
+    const unsigned before = job->written & ((1u << plane) - 1);
+
+    return step * n_planes(job) + (size_t)__builtin_popcount(before);
+}
+
+size_t qn_sw_job_grid(const qn_sw_job *job, int which)
+{
+    return job->forcing.n * n_planes(job) + (size_t)which;
+}
+
+size_t qn_sw_job_rasters(const qn_sw_job *job)
+{
+    return qn_sw_job_grid(job, job->options->no_summary ? 0 : qn_sw_grid_count(&job->scene));
+}
+
+/* The plane and time step of a raster; 0 for a summary grid. */
+static int find_step(const qn_sw_job *job, size_t raster, size_t *step, qn_sw_plane *plane)
+{
+    const size_t n = n_planes(job);
+    size_t left = n ? raster % n : 0;
+    int p = 0;
+
+    if (raster >= job->forcing.n * n)
+        return 0;
+    while (!QN_SW_HAS(job->written, p) || left--)
+        p++;
+    *step = raster / n;
+    *plane = (qn_sw_plane)p;
+    return 1;
+}
+
+void qn_sw_job_raster_name(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME])
+{
+    const qn_sw_job *job = user;
+    char stamp[16], grid[64];
+    qn_sw_plane plane;
+    size_t step;
+
+    if (find_step(job, raster, &step, &plane)) {
+        qn_sw_stamp_name(job->forcing.weather.rows[step].minutes, stamp);
+        snprintf(out, QN_SW_OUTPUT_NAME, "%s/%s_%s", qn_sw_plane_name(plane),
+                 qn_sw_plane_name(plane), stamp);
+    } else {
+        grid_name(&job->scene, (int)(raster - qn_sw_job_grid(job, 0)), grid, sizeof grid);
+        snprintf(out, QN_SW_OUTPUT_NAME, "summary/%s", grid);
+    }
+}
+
+qn_status qn_sw_job_see(void *user, size_t raster, const qn_window *part, const float *data,
+                        qn_err *err)
+{
+    qn_sw_job *job = user;
+    qn_sw_plane plane;
+    size_t step;
+
+    return find_step(job, raster, &step, &plane) ? qn_sw_maps_see(job, step, plane, part, data, err)
+                                                 : QN_OK;
 }

@@ -1,12 +1,13 @@
 /* plan.c - the tiles of a run: bytes of a pixel, margins, and the plan of an interrupted run.
  *
- * The device memory of a tile has two peaks: at its start, when rays march over the sky and the view
- * of the ground is measured, and during the steps. The larger of the two counts.
+ * The device memory of a tile has two peaks: at its start, when rays march over the sky and the
+ * view of the ground is measured, and during the steps. The larger of the two counts.
  */
 #include "run_impl.h"
 
-#include "domain/solweig/output/journal.h"
 #include "domain/solweig/shadow/shadow.h"
+
+#include "util/env.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@
 #include <string.h>
 
 /* How the line of a plan begins that identifies unfinished runs. */
-#define PLAN_HEAD "solweig 1 tile=%lld border=%lld+%lld"
+#define PLAN_HEAD "solweig tile=%lld border=%lld+%lld"
 
-/* Cores of whole blocks share no block of a file. */
+/* Of a GeoTIFF: cores of whole blocks are read and written without touching a block twice. */
 enum { FILE_BLOCK = 256, LEAST_SIDE = 256 };
 
 /* Bytes, by the buffers that tile.c makes. */
@@ -120,13 +121,6 @@ qn_tiles_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs)
 
 /* Tiles. */
 
-static double number_of(const char *name)
-{
-    const char *text = getenv(name);
-
-    return text && *text ? strtod(text, NULL) : 0;
-}
-
 /* Pixels that the view of the ground reaches over, and those that shadows come from: a pixel reads
  * shadows `padding` pixels away, and each of those needs its full march. */
 static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
@@ -137,11 +131,11 @@ static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
                                       .px = (float)place->pixel_size,
                                       .max_height = job->city.relief.max_height,
                                       .max_dist = job->scene.cached
-                                                      ? (float)qn_sw_shadow_distance(job->config)
+                                                      ? (float)job->options->max_distance
                                                       : 0 };
     const qn_sw_gvf_options gvf = { .pixel_m = (float)place->pixel_size,
-                                    .height_m = (float)job->params.person.height_m,
-                                    .divides_by_pixel = job->config->corrected };
+                                    .height_m = (float)job->config->params.person.height_m,
+                                    .divides_by_pixel = job->options->corrected };
     int first, second;
 
     qn_sw_gvf_reach(&gvf, &first, &second);
@@ -150,7 +144,7 @@ static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
 }
 
 /* The numbers of a plan's line; 0 when it has another form. */
-static int read_plan(const char *line, qn_i64 *core, qn_i64 *margin)
+static int read_plan(const char *line, qn_i64 *core, int *has_margin)
 {
     static const char *const names[] = { "tile=", "border=", "+" };
     qn_i64 numbers[3];
@@ -164,7 +158,7 @@ static int read_plan(const char *line, qn_i64 *core, qn_i64 *margin)
         numbers[i] = strtoll(at + strlen(names[i]), &end, 10);
     }
     *core = numbers[0];
-    *margin = numbers[1] + numbers[2];
+    *has_margin = numbers[1] || numbers[2];
     return 1;
 }
 
@@ -172,43 +166,41 @@ static int read_plan(const char *line, qn_i64 *core, qn_i64 *margin)
  * or smaller when it began. 1: there are such tiles. */
 static int resume_tiles(const qn_sw_job *job, qn_tiles_needs *needs)
 {
-    qn_sw_journal journal = { .fd = -1 };
-    char path[QN_SW_PATH];
-    qn_i64 core, margin;
-    int is_known;
+    char *plan;
+    qn_i64 core;
+    int is_known, has_margin;
 
-    if (!job->config->resume || job->config->tile ||
-        qn_sw_job_path(job, path, NULL, "unfinished.txt") != QN_OK ||
-        qn_sw_journal_open(path, &journal, NULL) != QN_OK)
+    if (!job->options->resume || job->options->tile ||
+        !(plan = qn_run_folder_plan(job->options->out)))
         return 0;
-    is_known = read_plan(journal.plan, &core, &margin);
+    is_known = read_plan(plan, &core, &has_margin);
     if (is_known) {
-        needs->core = margin ? core : 0;
+        needs->core = has_margin ? core : 0;
         needs->max_side = core;
     }
-    qn_sw_journal_close(&journal);
+    free(plan);
     return is_known;
 }
 
 void qn_sw_job_plan(qn_sw_job *job)
 {
     const qn_sw_place *place = &job->city.surface.dsm.place;
-    const qn_sw_tile_needs tile = { .sky = job->config->sky,
+    const qn_sw_tile_needs tile = { .sky = job->options->sky,
                                     .patch_option = qn_sw_patch_option(job->config),
                                     .has_vegetation = job->city.surface.cdsm.data != NULL,
                                     .has_pet = job->scene.has_pet,
-                                    .n_thresholds = job->scene.n_thresholds,
+                                    .n_thresholds = job->config->n_thresholds,
                                     .n_steps = (qn_i64)job->forcing.n };
     const qn_tiles_limits unlimited = { 0 };
     qn_tiles_needs needs = { .rows = place->rows,
                              .cols = place->cols,
                              .cost = qn_sw_tile_cost(&tile),
-                             .core = job->config->tile,
-                             .max_side = (qn_i64)number_of("QUERN_SOLWEIG_MAX_TILE_SIDE"),
+                             .core = job->options->tile,
+                             .max_side = (qn_i64)qn_env_number("QUERN_SOLWEIG_MAX_TILE_SIDE", 0),
                              .max_side_from = "QUERN_SOLWEIG_MAX_TILE_SIDE",
                              .least_side = LEAST_SIDE,
                              .multiple = FILE_BLOCK,
-                             .fraction = number_of("QUERN_SOLWEIG_RAM_FRACTION") };
+                             .fraction = qn_env_number("QUERN_SOLWEIG_RAM_FRACTION", 0) };
 
     set_margins(job, &needs);
     job->result->plan = resume_tiles(job, &needs) ? qn_tiles_plan(&needs, &unlimited)
@@ -222,8 +214,8 @@ static uint64_t hash_of(const qn_sw_job *job)
 {
     const qn_sw_run_config *c = job->config;
     const qn_sw_city *city = &job->city;
-    const qn_sw_person *person = &job->params.person;
-    const qn_sw_posture *posture = &job->params.posture[person->pose];
+    const qn_sw_person *person = &job->config->params.person;
+    const qn_sw_posture *posture = &job->config->params.posture[person->pose];
     const double body[] = { person->abs_k, person->abs_l,  person->height_m,    posture->f_side,
                             posture->f_up, posture->f_cyl, (double)person->pose };
     const size_t n = qn_sw_elems(&job->result->place), bytes = n * sizeof(float);
@@ -238,14 +230,14 @@ static uint64_t hash_of(const qn_sw_job *job)
     hash = qn_fnv1a64_add(hash, city->ground.emissivity, bytes);
     hash = qn_fnv1a64_add(hash, city->surface.wall_height.data, bytes);
     hash = qn_fnv1a64_add(hash, city->wall_radians, bytes);
-    for (int i = 0; i < job->scene.n_thresholds; i++)
-        hash = qn_fnv1a64_add(hash, &job->scene.thresholds[i], sizeof(qn_sw_threshold));
+    for (int i = 0; i < job->config->n_thresholds; i++)
+        hash = qn_fnv1a64_add(hash, &job->config->thresholds[i], sizeof(qn_sw_threshold));
     for (size_t i = 0; i < job->figures.pois.n; i++) {
         const qn_i64 at[] = { job->figures.pois.list[i].row, job->figures.pois.list[i].col };
 
         hash = qn_fnv1a64_add(hash, at, sizeof at);
     }
-    return hash;
+    return qn_fnv1a64_add(hash, c->options.maps, strlen(c->options.maps));
 }
 
 void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size)
@@ -254,10 +246,11 @@ void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size)
     const qn_tiles *plan = &job->result->plan;
 
     snprintf(out, size,
-             PLAN_HEAD " rows=%zu outputs=%x grids=%d sky=%d fixed=%d pet=%d distance=%g "
-                       "key=%016llx",
+             PLAN_HEAD " steps=%zu outputs=%x grids=%d sky=%d corrected=%d pet-table=%d "
+                       "max-distance=%g geotiff=%d inputs=%016llx",
              (long long)plan->core, (long long)plan->border, (long long)plan->padding,
-             job->forcing.n, job->written, c->no_summary ? 0 : qn_sw_grid_count(&job->scene),
-             c->sky, c->corrected, c->pet_table, c->max_distance_m,
-             (unsigned long long)hash_of(job));
+             job->forcing.n, job->written,
+             c->options.no_summary ? 0 : qn_sw_grid_count(&job->scene), c->options.sky,
+             c->options.corrected, c->options.pet_table, c->options.max_distance,
+             qn_sw_has_geotiff(), (unsigned long long)hash_of(job));
 }

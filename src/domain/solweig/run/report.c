@@ -15,33 +15,12 @@ typedef struct curves {
     size_t n;
 } curves;
 
-static double mean_tmrt(const qn_sw_job *job, size_t poi, size_t step)
-{
-    (void)poi;
-    return job->result->steps[step].tmrt_mean;
-}
-
-static double mean_utci(const qn_sw_job *job, size_t poi, size_t step)
-{
-    (void)poi;
-    return job->result->steps[step].utci_mean;
-}
-
-static double air(const qn_sw_job *job, size_t poi, size_t step)
-{
-    (void)poi;
-    return job->result->steps[step].ta;
-}
-
-static double tmrt_at(const qn_sw_job *job, size_t poi, size_t step)
-{
-    return (double)qn_sw_figures_at(&job->figures, poi, step)[QN_SW_TMRT];
-}
-
+/* `mean` is a member of the first step; NULL: Tmrt at a point of interest. */
 static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char *name,
-                      double (*value)(const qn_sw_job *, size_t, size_t), size_t poi, int is_dashed)
+                      const double *mean, size_t poi, int is_dashed)
 {
     const size_t n = job->result->n_steps;
+    const qn_sw_step *steps = job->result->steps;
     qn_point *points;
 
     if (c->n == MAX_CURVES)
@@ -51,8 +30,9 @@ static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char
         return;
     }
     for (size_t r = 0; r < n; r++) {
-        points[r].x = (double)(job->result->steps[r].minutes - job->result->steps[0].minutes) / 60;
-        points[r].y = value(job, poi, r);
+        points[r].x = (double)(steps[r].minutes - steps[0].minutes) / 60;
+        points[r].y = mean ? *(const double *)((const char *)mean + r * sizeof *steps)
+                           : (double)qn_sw_figures_at(&job->figures, poi, r)[QN_SW_TMRT];
     }
     c->series[c->n++] =
         (qn_series){ .name = name, .points = points, .n_points = n, .is_dashed = is_dashed };
@@ -74,32 +54,35 @@ static void draw(qn_page *page, curves *c, const char *title)
 
 static void add_series(const qn_sw_job *job, qn_page *page)
 {
+    const qn_sw_step *steps = job->result->steps;
     curves c = { 0 };
 
     qn_page_section(page, "Series");
-    add_curve(job, &c, page, "mean Tmrt", mean_tmrt, 0, 0);
-    add_curve(job, &c, page, "mean UTCI", mean_utci, 0, 0);
-    add_curve(job, &c, page, "air", air, 0, 1);
+    add_curve(job, &c, page, "mean Tmrt", &steps->tmrt_mean, 0, 0);
+    add_curve(job, &c, page, "mean UTCI", &steps->utci_mean, 0, 0);
+    add_curve(job, &c, page, "air", &steps->ta, 0, 1);
     draw(page, &c, "Means over the raster");
     if (!job->figures.pois.n)
         return;
     for (size_t i = 0; i < job->figures.pois.n; i++)
-        add_curve(job, &c, page, job->figures.pois.list[i].name, tmrt_at, i, 0);
+        add_curve(job, &c, page, job->figures.pois.list[i].name, NULL, i, 0);
     draw(page, &c, "Tmrt at points of interest");
 }
 
 /* Maps. */
 
-static void add_maps(const qn_sw_job *job, qn_page *page)
+static qn_status add_maps(const qn_sw_job *job, qn_page *page, qn_err *err)
 {
     const size_t n = qn_sw_maps_count(job->maps);
+    qn_status st = QN_OK;
 
-    if (!job->config->maps || !job->written)
-        return;
+    if (!job->options->maps[0] || !job->written)
+        return QN_OK;
     qn_page_section(page, "Maps");
     for (size_t i = 0; i < n && i < QN_SW_PICTURES; i++) {
-        const qn_sw_picture *p = qn_sw_maps_picture(job->maps, i);
+        const qn_sw_picture *p;
 
+        QN_TRY(qn_sw_maps_picture(job, i, &p, err));
         qn_str_addf(&page->html,
                     "<p><img alt=\"%s\" style=\"max-width:100%%\" "
                     "src=\"data:image/png;base64,",
@@ -109,6 +92,8 @@ static void add_maps(const qn_sw_job *job, qn_page *page)
     }
     if (n > QN_SW_PICTURES)
         qn_page_note(page, "The other maps are in the folder maps.");
+out:
+    return st;
 }
 
 /* Figures. */
@@ -143,14 +128,14 @@ static void add_conditions(const qn_sw_job *job, qn_page *page)
     snprintf(tiles, sizeof tiles, "%lld, limited by %s, %.0f bytes per pixel",
              (long long)qn_tiles_count(&r->plan), r->plan.limited_by, r->plan.cost.device);
     snprintf(mode, sizeof mode, "%s sky, %s%s",
-             c->sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic",
-             job->params.person.pose == QN_SW_SITTING ? "sitting" : "standing",
-             c->corrected
+             c->options.sky == QN_SW_ANISOTROPIC ? "anisotropic" : "isotropic",
+             job->config->params.person.pose == QN_SW_SITTING ? "sitting" : "standing",
+             c->options.corrected
                  ? "; --corrected: pressure, distances and aspects of the ground's view, water, "
                    "marks of missing values, walls without trees"
-             : c->fix_pressure ? "; --fix-pressure"
-             : c->reference    ? "; --reference: missing heights as the reference has them"
-                               : "");
+             : c->options.fix_pressure ? "; --fix-pressure"
+             : c->layers.reference     ? "; --reference: missing heights as the reference has them"
+                                       : "");
     const qn_fact facts[] = { { "grid", grid, NULL },
                               { "steps", steps, NULL },
                               { "tiles", tiles, NULL },
@@ -186,7 +171,7 @@ static void add_times(const qn_sw_job *job, qn_page *page)
 
 qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err)
 {
-    char path[QN_SW_PATH];
+    char *path = NULL;
     qn_page page = { 0 };
     qn_status st = QN_OK;
 
@@ -194,12 +179,15 @@ qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err)
                   "Mean radiant temperature and comfort of a person at every pixel of a city.");
     add_tiles(job, &page);
     add_conditions(job, &page);
-    add_maps(job, &page);
+    QN_TRY(add_maps(job, &page, err));
     add_series(job, &page);
     add_times(job, &page);
-    QN_TRY(qn_sw_job_path(job, path, err, "report.html"));
+    QN_TRY(qn_run_folder_path(qn_sw_outputs_folder(job->outputs), "report.html", &path, err));
     QN_TRY(qn_page_write(&page, path, err));
+    QN_TRY(qn_run_folder_add(qn_sw_outputs_folder(job->outputs), "report.html", err));
+    QN_TRY(qn_run_folder_add(qn_sw_outputs_folder(job->outputs), "report.figures.json", err));
 out:
+    free(path);
     qn_page_free(&page);
     return st;
 }

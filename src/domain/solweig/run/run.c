@@ -2,17 +2,13 @@
 #include "run_impl.h"
 
 #include "domain/solweig/shadow/shadow.h"
-#include "engine/engine.h"
 #include "util/clock.h"
+#include "util/list.h"
+#include "util/log.h"
 #include "util/stats.h"
-
-#include <quern/metrics.h>
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const qn_sw_threshold default_thresholds[] = { { 32, 1, 0 }, { 38, 1, 0 }, { 26, 0, 1 } };
 
 void qn_sw_job_advance(qn_sw_job *job, const char *phase, double share)
 {
@@ -25,20 +21,6 @@ void qn_sw_job_advance(qn_sw_job *job, const char *phase, double share)
 
 /* The start. */
 
-static qn_status check_config(const qn_sw_run_config *c, qn_err *err)
-{
-    if (c->patch_option && !qn_sw_patch_count(c->patch_option))
-        return qn_fail(err, QN_ERR_USAGE, "patch option %d; there are 1 to 4", c->patch_option);
-    if (c->tile < 0)
-        return qn_fail(err, QN_ERR_USAGE, "tiles of %lld pixels", (long long)c->tile);
-    if (c->n_thresholds < 0 || c->n_thresholds > SW_THRESHOLDS)
-        return qn_fail(err, QN_ERR_LIMIT, "%d thresholds; the limit is %d", c->n_thresholds,
-                       SW_THRESHOLDS);
-    if (c->resume && !c->out)
-        return qn_fail(err, QN_ERR_USAGE, "nothing to resume: there is no folder of outputs");
-    return QN_OK;
-}
-
 /* Sky view factors of an earlier run, where they are those of this surface. */
 static qn_status read_svf(qn_sw_job *job, qn_err *err)
 {
@@ -48,10 +30,10 @@ static qn_status read_svf(qn_sw_job *job, qn_err *err)
     qn_err why = { .text = "" };
     qn_status st;
 
-    if (!job->config->svf)
+    if (!job->options->svf[0])
         return QN_OK;
     key = qn_sw_svf_key_of(&job->city.surface, option);
-    st = qn_sw_svf_cache_read(job->config->svf, &job->city.surface.dsm.place, &key, &job->cached,
+    st = qn_sw_svf_cache_read(job->options->svf, &job->city.surface.dsm.place, &key, &job->cached,
                               &why);
     if (st == QN_ERR_NOMEM)
         return qn_fail(err, st, "%s", why.text);
@@ -66,10 +48,8 @@ static qn_status read_svf(qn_sw_job *job, qn_err *err)
 
 static void choose_planes(qn_sw_job *job)
 {
-    const qn_sw_run_config *c = job->config;
-
-    if (c->out && !c->no_outputs)
-        job->written = c->outputs ? c->outputs : 1u << QN_SW_TMRT;
+    if (job->options->out[0])
+        job->written = job->config->outputs;
     if (job->hooks && job->hooks->observe)
         job->watched = job->hooks->watched;
     job->wanted = job->written | job->watched;
@@ -78,24 +58,15 @@ static void choose_planes(qn_sw_job *job)
 
 static qn_status load(qn_sw_job *job, qn_err *err)
 {
-    const qn_sw_run_config *c = job->config;
     qn_sw_run_result *result = job->result;
     qn_status st = QN_OK;
 
-    if (c->params)
-        job->params = *c->params;
-    else
-        qn_sw_params_default(&job->params);
-    job->scene = (qn_sw_scene){ .ctx = job->ctx,
-                                .config = c,
-                                .params = &job->params,
-                                .city = &job->city,
-                                .forcing = &job->forcing,
-                                .thresholds = c->thresholds ? c->thresholds : default_thresholds,
-                                .n_thresholds = c->thresholds ? c->n_thresholds : 3 };
+    job->scene = (qn_sw_scene){
+        .ctx = job->ctx, .config = job->config, .city = &job->city, .forcing = &job->forcing
+    };
     choose_planes(job);
-    QN_TRY(qn_sw_city_load(job->ctx, c, &job->params, &job->city, err));
-    QN_TRY(qn_sw_forcing_make(job->ctx, c, &job->params, job->city.surface.land_cover != NULL,
+    QN_TRY(qn_sw_city_load(job->ctx, job->config, &job->city, err));
+    QN_TRY(qn_sw_forcing_make(job->ctx, job->config, job->city.surface.land_cover != NULL,
                               &job->forcing, err));
     QN_TRY(read_svf(job, err));
     QN_TRY(qn_sw_place_copy(&job->city.surface.dsm.place, &result->place, err));
@@ -116,12 +87,10 @@ static qn_status make_memory(qn_sw_job *job, qn_err *err)
     const qn_i64 n_tiles = qn_tiles_count(&job->result->plan);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_figures_new(job->forcing.n, n_tiles, job->config->pois, &job->result->place,
+    QN_TRY(qn_sw_figures_new(job->forcing.n, n_tiles, job->options->pois, &job->result->place,
                              &job->figures, err));
-    job->tile_ms = calloc((size_t)n_tiles, sizeof *job->tile_ms);
-    job->is_done = calloc((size_t)n_tiles, 1);
-    if (!job->tile_ms || !job->is_done)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %lld tiles", (long long)n_tiles);
+    QN_TRY(QN_NEW(job->tile_ms, n_tiles, "tiles", err));
+    QN_TRY(QN_NEW(job->progress, n_tiles, "tiles", err));
     QN_TRY(qn_sw_job_writes_begin(job, err));
 out:
     return st;
@@ -130,19 +99,30 @@ out:
 static qn_status open_outputs(qn_sw_job *job, qn_err *err)
 {
     char line[320];
-    const qn_sw_outputs_options options = { .folder = job->config->out,
-                                            .place = &job->result->place,
+    const qn_sw_outputs_options options = { .folder = job->options->out,
                                             .plan = line,
-                                            .start = job->config->resume ? QN_SW_OUT_RESUME
-                                                                         : QN_SW_OUT_NEW };
+                                            .resume = job->options->resume,
+                                            .place = &job->result->place,
+                                            .tiles = &job->result->plan,
+                                            .n_rasters = qn_sw_job_rasters(job),
+                                            .name = qn_sw_job_raster_name,
+                                            .see = qn_sw_job_see,
+                                            .user = job };
     qn_status st = QN_OK;
 
-    if (!job->config->out)
+    if (!job->options->out[0])
         return QN_OK;
     qn_sw_job_plan_line(job, line, sizeof line);
     QN_TRY(qn_sw_outputs_open(&options, &job->outputs, err));
+    if (qn_run_folder_is_shared(qn_sw_outputs_folder(job->outputs)))
+        qn_log_put(qn_ctx_log(job->ctx), QN_LOG_WARN,
+                   "%s: files of an earlier run with other options stay beside those of this run",
+                   options.folder);
     for (qn_i64 t = 0; t < qn_tiles_count(&job->result->plan); t++)
-        job->is_done[t] = (uint8_t)qn_sw_outputs_has_tile(job->outputs, t);
+        job->progress[t] = qn_sw_outputs_progress(job->outputs, t);
+    job->result->was_finished =
+        qn_run_folder_state(qn_sw_outputs_folder(job->outputs)) == QN_RUN_FINISHED;
+    job->checkpoint_us = qn_now_us();
 out:
     return st;
 }
@@ -152,14 +132,14 @@ out:
 static qn_status fill_steps(qn_sw_job *job, qn_err *err)
 {
     qn_sw_run_result *result = job->result;
+    qn_status st = QN_OK;
 
-    result->steps = calloc(job->forcing.n, sizeof *result->steps);
-    if (!result->steps)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for results of %zu steps", job->forcing.n);
+    QN_TRY(QN_NEW(result->steps, job->forcing.n, "results of steps", err));
     result->n_steps = job->forcing.n;
     for (size_t r = 0; r < job->forcing.n; r++)
         result->steps[r] = qn_sw_figures_step(&job->figures, &job->forcing, r);
-    return QN_OK;
+out:
+    return st;
 }
 
 static void fill_times(qn_sw_job *job, double start)
@@ -176,39 +156,51 @@ static void fill_times(qn_sw_job *job, double start)
 
 static qn_status finish(qn_sw_job *job, double start, qn_err *err)
 {
-    qn_sw_outputs *outputs = job->outputs;
     qn_status st = QN_OK;
 
     QN_TRY(fill_steps(job, err));
-    if (outputs) {
-        job->outputs = NULL; /* commit ends it, even on failure */
-        QN_TRY(qn_sw_outputs_commit(outputs, err));
-        qn_sw_figures_forget(&job->figures, job->config->out);
-    }
-    fill_times(job, start);
-    if (job->config->out)
+    if (job->outputs) {
+        qn_sw_job_advance(job, "rasters", 0.95);
+        QN_TRY(qn_sw_outputs_assemble(job->outputs, err));
+        fill_times(job, start);
         QN_TRY(qn_sw_job_files(job, err));
+        QN_TRY(qn_run_folder_finish(qn_sw_outputs_folder(job->outputs), err));
+    }
     fill_times(job, start);
     qn_sw_job_advance(job, "done", 1);
 out:
     return st;
 }
 
-static void drop(qn_sw_job *job)
+/* Returns whether an interrupted run has left something to continue from. */
+static int drop(qn_sw_job *job)
 {
+    int has_progress;
+
     qn_sw_job_writes_end(job);
-    if (job->outputs) {
-        qn_sw_figures_forget(&job->figures, job->config->out);
-        qn_sw_outputs_abort(job->outputs);
-    }
+    has_progress = qn_sw_outputs_close(job->outputs);
     qn_sw_maps_free(job->maps);
     qn_sw_ray_tables_free(&job->tables);
     qn_sw_figures_free(&job->figures);
     qn_sw_svf_arrays_free(&job->cached);
     qn_sw_forcing_free(&job->forcing);
     qn_sw_city_free(&job->city);
-    free(job->is_done);
+    free(job->progress);
     free(job->tile_ms);
+    return has_progress;
+}
+
+/* All tiles, and the files of all of them. */
+static qn_status compute(qn_sw_job *job, double start, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_maps_new(job, &job->maps, err));
+    QN_TRY(qn_sw_job_tiles(job, err));
+    QN_TRY(qn_sw_job_await_writes(job, err));
+    QN_TRY(finish(job, start, err));
+out:
+    return st;
 }
 
 qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_hooks *hooks,
@@ -216,25 +208,25 @@ qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_s
 {
     const double start = qn_now_us();
     qn_sw_run_result local = { 0 };
-    qn_sw_job job = { .ctx = ctx, .config = config, .hooks = hooks, .result = &local };
+    qn_sw_job job = {
+        .ctx = ctx, .config = config, .options = &config->options, .hooks = hooks, .result = &local
+    };
     qn_status st = QN_OK;
 
-    QN_TRY(check_config(config, err));
     qn_ctx_pack_memory(ctx);
     QN_TRY(load(&job, err));
     qn_sw_job_advance(&job, "layers", 0.05);
     QN_TRY(make_memory(&job, err));
     QN_TRY(open_outputs(&job, err));
-    QN_TRY(qn_sw_maps_new(&job, &job.maps, err));
-    QN_TRY(qn_sw_job_tiles(&job, err));
-    QN_TRY(qn_sw_job_await_writes(&job, err));
-    QN_TRY(finish(&job, start, err));
+    if (!local.was_finished)
+        QN_TRY(compute(&job, start, err));
     if (result) {
         *result = local;
         local = (qn_sw_run_result){ 0 };
     }
 out:
-    drop(&job);
+    if (drop(&job) && st != QN_OK)
+        qn_suffix(err, QN_RUN_KEPT);
     qn_sw_run_result_free(&local);
     return st;
 }

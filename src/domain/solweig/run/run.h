@@ -39,41 +39,15 @@ const char *qn_sw_plane_unit(qn_sw_plane plane);
 /* "tmrt,utci" into a set. "none" is the empty one; a name that is none of them is QN_ERR_USAGE. */
 qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err);
 
-/* Zero-initialised gives the defaults; a DSM and weather are required. Everything is
- * borrowed for the time of the call. */
+/* What a run was asked for: checked options, and what their texts and files say. Texts and arrays
+ * are the caller's, for the time of the call. */
 typedef struct qn_sw_run_config {
-    qn_sw_layer_options surface;
-    const char *const *weather; /* one .epw, or UMEP text files */
-    size_t n_weather;
-    const qn_sw_weather_step *weather_steps; /* instead of files */
-    size_t n_weather_steps;
-    qn_sw_weather_options steps; /* which steps of them; `corrected` below is added */
-
-    /* Where the city is. An EPW file knows; UMEP text does not and needs has_site. */
-    int has_site;
-    qn_sw_site site;
-
-    const qn_sw_params *params; /* materials, trees, person and pose; NULL: the defaults */
-    int sky;                    /* QN_SW_ANISOTROPIC or QN_SW_ISOTROPIC */
-    int patch_option;           /* 1 .. 4; 0 means 2 */
-    int pet_table;              /* PET is looked up in a table over Tmrt */
-    double max_distance_m;      /* the longest shadow; 0 means 1000 */
-    int ignore_split;           /* direct and diffuse light are estimated for all steps */
-    int fix_pressure;           /* the clearness index takes air pressure in hPa */
-    int corrected;              /* that, and other known faults of the reference are corrected */
-    int reference;              /* missing heights are treated as in the reference */
-
-    qn_i64 tile;     /* side of a tile's core, pixels; 0: what fits */
-    const char *svf; /* folder with sky view factors, used if they match; may be NULL */
-
-    /* Files. Without `out` nothing is written. */
-    const char *out;
-    qn_sw_plane_set outputs;    /* rasters of every step; 0 means tmrt, unless no_outputs */
-    int no_outputs, no_summary; /* no rasters of steps; no summary grids */
-    const char *maps;           /* hours of the day with a PNG of each output, like "9,12-15" */
-    int resume;                 /* continue the interrupted run in `out` */
-    const char *pois;           /* points whose values are written as series; may be NULL */
-    const qn_sw_threshold *thresholds; /* of UTCI hours; NULL: 32 and 38 by day, 26 by night */
+    qn_sw_layer_options layers;
+    qn_sw_run_options options;
+    qn_sw_weather_options steps; /* which of the weather */
+    qn_sw_params params;         /* materials, trees, person and pose */
+    qn_sw_plane_set outputs;
+    qn_sw_threshold thresholds[SW_THRESHOLDS]; /* of UTCI hours */
     int n_thresholds;
 } qn_sw_run_config;
 
@@ -99,19 +73,6 @@ typedef struct qn_sw_run_hooks {
     void *user;
 } qn_sw_run_hooks;
 
-/* Results of one step over the whole raster. */
-typedef struct qn_sw_step_figures {
-    qn_i64 minutes; /* the stamp */
-    double ta, rh, ws, global, direct, diffuse;
-    double sun_altitude, sun_azimuth;
-    double tmrt_mean, utci_mean; /* over valid pixels; NaN if there are none */
-    double sun_fraction;         /* 0 by night */
-    double diffuse_fraction;     /* NaN without light */
-    double clearness;
-    qn_i64 n_valid;
-    int is_day;
-} qn_sw_step_figures;
-
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
     double step_mean_s;               /* of a step of a tile; NaN, as are the next two, where an
@@ -123,25 +84,27 @@ typedef struct qn_sw_run_times {
 /* Zero-initialised is empty. */
 typedef struct qn_sw_run_result {
     qn_sw_place place;
-    qn_sw_step_figures *steps;
+    qn_sw_step *steps;
     size_t n_steps;
     qn_tiles plan;
     qn_sw_run_times times;
     qn_sw_site site;
     float max_height;
     int n_tiles_done, n_tiles_resumed; /* computed now; finished by the interrupted run */
+    qn_i64 n_steps_resumed;            /* of tiles that it had begun */
     int n_tiles_ahead; /* whose layers were cut while the tile before was computed */
     int queue_peak;    /* items of host work that were waiting or running at once */
     int has_vegetation, has_land_cover;
     int was_smoothed;        /* the DEM had whole metres */
+    int was_finished;        /* before: nothing was computed, and there are no steps */
     int svf_was_read;        /* from the folder */
     char svf_note[160];      /* why not; "" where no folder was given */
     uint64_t h2d_bytes_loop; /* went to the device inside the loops over steps */
     uint64_t d2h_bytes_loop; /* came from it */
 } qn_sw_run_result;
 
-/* Removes partial files on failure. `result` may be NULL; else it is empty before, and the caller
- * frees it. */
+/* A failure leaves what is finished, for a run with `resume`. `result` may be NULL; else it is
+ * empty before, and the caller frees it. */
 qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_hooks *hooks,
                          qn_sw_run_result *result, qn_err *err);
 void qn_sw_run_result_free(qn_sw_run_result *result);

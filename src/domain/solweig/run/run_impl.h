@@ -12,7 +12,7 @@ typedef struct qn_sw_maps qn_sw_maps;
 
 /* A map as a file in memory. */
 typedef struct qn_sw_picture {
-    char name[32]; /* "tmrt 20060726_1300" */
+    char name[64]; /* "tmrt_20060726_1300" */
     char *png;
     size_t bytes;
 } qn_sw_picture;
@@ -37,12 +37,14 @@ typedef struct qn_sw_step_slot {
 
 enum { QN_SW_SLOTS = 3 };
 
+#define QN_SW_TILE_DONE INT64_MAX
+
 struct qn_sw_job {
     qn_ctx *ctx;
     const qn_sw_run_config *config;
+    const qn_sw_run_options *options; /* of config */
     const qn_sw_run_hooks *hooks;
     qn_sw_run_result *result;
-    qn_sw_params params;
     qn_sw_city city;
     qn_sw_forcing forcing;
     qn_sw_svf_arrays cached; /* sky view factors of an earlier run */
@@ -57,10 +59,11 @@ struct qn_sw_job {
     qn_sw_step_slot slots[QN_SW_SLOTS];
     int n_slots;
     qn_i64 n_steps_put;
-    double write_s;     /* spent by the queue */
-    qn_sw_cut next;     /* layers of the tile after this one */
-    qn_i64 next_ticket; /* items of the queue up to the one that cuts them */
-    uint8_t *is_done;   /* tiles that the interrupted run has finished */
+    double write_s;                           /* spent by the queue */
+    qn_sw_cut next;                           /* layers of the tile after this one */
+    qn_i64 next_ticket;                       /* items of the queue up to the one that cuts them */
+    qn_i64 *progress;                         /* of each tile: steps on the disk; QN_SW_TILE_DONE */
+    double checkpoint_us, checkpoint_cost_us; /* when the last one ended, and what it took */
     double *tile_ms;
     double share; /* of the work, as last reported */
 };
@@ -83,14 +86,13 @@ qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err);
 void qn_sw_job_writes_end(qn_sw_job *job);
 qn_sw_step_slot *qn_sw_job_slot(qn_sw_job *job);
 qn_status qn_sw_job_put_step(qn_sw_job *job, qn_sw_step_slot *slot, qn_err *err);
-qn_status qn_sw_job_put_grid(qn_sw_job *job, const char *name, const qn_window *window, float *data,
+qn_status qn_sw_job_put_grid(qn_sw_job *job, int which, const qn_tile *tile, float *data,
                              qn_err *err);
 qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_tile *tile, qn_err *err);
-qn_status qn_sw_job_await_next(qn_sw_job *job, qn_err *err);
 qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err);
 
-/* figures.c. `pois` is a file or NULL. */
+/* figures.c. `pois` is a file or "". */
 qn_status qn_sw_figures_new(size_t n_steps, qn_i64 n_tiles, const char *pois,
                             const qn_sw_place *place, qn_sw_figures *out, qn_err *err);
 void qn_sw_figures_free(qn_sw_figures *figures);
@@ -103,44 +105,58 @@ static inline float *qn_sw_figures_at(const qn_sw_figures *figures, size_t poi, 
 /* Memory for the sums of a tile. */
 qn_status qn_sw_figures_begin(qn_sw_figures *figures, qn_i64 tile, qn_err *err);
 
-/* Saves the figures of a finished tile under `folder`, loads them, and removes all such files. */
-qn_status qn_sw_figures_save(const qn_sw_figures *figures, const char *folder, const qn_tile *tile,
+/* Saves the figures of a tile to a file, and loads them. */
+qn_status qn_sw_figures_save(qn_sw_figures *figures, const char *path, const qn_tile *tile,
                              qn_err *err);
-qn_status qn_sw_figures_load(qn_sw_figures *figures, const char *folder, const qn_tile *tile,
+qn_status qn_sw_figures_load(qn_sw_figures *figures, const char *path, const qn_tile *tile,
                              qn_err *err);
-void qn_sw_figures_forget(const qn_sw_figures *figures, const char *folder);
 
 /* Step number `step` over all tiles. */
-qn_sw_step_figures qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
-                                      size_t step);
+qn_sw_step qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
+                              size_t step);
 
 /* files.c: writes everything that follows the rasters. */
 qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err);
 
-/* maps.c: *out is NULL when no maps were requested. Every tile adds to the maps of a step; a complete
- * map is drawn and written. Tiles that an interrupted run finished are loaded from its files. */
+/* maps.c: *out is NULL when no maps were requested. A map sees its raster part by part, from the
+ * north to the south, and is then drawn and written. */
 qn_status qn_sw_maps_new(const qn_sw_job *job, qn_sw_maps **out, qn_err *err);
 void qn_sw_maps_free(qn_sw_maps *maps);
-qn_status qn_sw_maps_add(qn_sw_job *job, const qn_sw_step_slot *slot, qn_err *err);
-qn_status qn_sw_maps_load(qn_sw_job *job, const qn_tile *tile, qn_err *err);
+qn_status qn_sw_maps_see(qn_sw_job *job, size_t step, qn_sw_plane plane, const qn_window *part,
+                         const float *data, qn_err *err);
 
 /* The first maps, for the report. */
 enum { QN_SW_PICTURES = 6 };
 size_t qn_sw_maps_count(const qn_sw_maps *maps);
-const qn_sw_picture *qn_sw_maps_picture(const qn_sw_maps *maps, size_t i);
+qn_status qn_sw_maps_picture(const qn_sw_job *job, size_t i, const qn_sw_picture **out,
+                             qn_err *err);
 
 /* report.c */
 qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err);
 
-/* names.c. The name of summary grid `which`. */
-void qn_sw_grid_name(const qn_sw_scene *scene, int which, char *out, size_t size);
-int qn_sw_grid_count(const qn_sw_scene *scene);
+/* progress.c: what of the tile that is being computed is on the disk. */
 
-/* <out>/ and the formatted text, into `path`; QN_ERR_LIMIT where it does not fit. */
-enum { QN_SW_PATH = 2048 };
-__attribute__((format(printf, 4, 5))) qn_status qn_sw_job_path(const qn_sw_job *job,
-                                                               char path[QN_SW_PATH], qn_err *err,
-                                                               const char *format, ...);
+/* Continues the tile, which has just been opened, where it was interrupted; *step is its next
+ * one. */
+qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *step, qn_err *err);
+
+/* Saves the state after the first `step` steps, if that is due: a checkpoint may take a fiftieth of
+ * the time of a run. */
+qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err);
+
+/* The figures of a tile that is done. */
+qn_status qn_sw_job_load_figures(qn_sw_job *job, const qn_tile *tile, qn_err *err);
+qn_status qn_sw_job_end_tile(qn_sw_job *job, const qn_tile *tile, qn_err *err);
+
+/* names.c. Rasters of a run have numbers: those of time steps first, then summary grids. */
+size_t qn_sw_job_rasters(const qn_sw_job *job);
+size_t qn_sw_job_raster(const qn_sw_job *job, size_t step, qn_sw_plane plane);
+size_t qn_sw_job_grid(const qn_sw_job *job, int which);
+void qn_sw_job_raster_name(void *job, size_t raster, char out[QN_SW_OUTPUT_NAME]);
+qn_status qn_sw_job_see(void *job, size_t raster, const qn_window *part, const float *data,
+                        qn_err *err); /* the map of a raster of a step */
+
+int qn_sw_grid_count(const qn_sw_scene *scene);
 
 /* "20060726_1307", and "2006-07-26T13:07". */
 void qn_sw_stamp_name(qn_i64 minutes, char out[16]);

@@ -7,14 +7,14 @@
 
 #include "domain/solweig/step/step.h"
 #include "domain/solweig/view/view.h"
-#include "engine/engine.h"
 #include "util/clock.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 
 static int is_aniso(const qn_sw_tile *tile)
 {
-    return tile->scene->config->sky == QN_SW_ANISOTROPIC;
+    return tile->scene->config->options.sky == QN_SW_ANISOTROPIC;
 }
 
 /* Rays. */
@@ -34,7 +34,7 @@ static qn_status fit_ray_tables(const qn_sw_scene *scene, const qn_window *outer
                                 .cols = (int)outer->cols,
                                 .px = (float)scene->city->surface.dsm.place.pixel_size,
                                 .max_height = scene->city->relief.max_height,
-                                .max_dist = (float)qn_sw_shadow_distance(config) };
+                                .max_dist = (float)config->options.max_distance };
     qn_status st = QN_OK;
 
     if (tables->rows == limits.rows && tables->cols == limits.cols)
@@ -70,15 +70,15 @@ static sw_body body_of(const qn_sw_params *params)
 static qn_sw_gvf_options gvf_options(const qn_sw_tile *tile)
 {
     const qn_sw_scene *scene = tile->scene;
-    const int corrected = scene->config->corrected;
+    const int corrected = scene->config->options.corrected;
 
     return (qn_sw_gvf_options){ .cols = (int)tile->place.padded.cols,
                                 .rows = (int)tile->place.padded.rows,
                                 .has_sides = !is_aniso(tile),
                                 .has_walls = 1,
                                 .pixel_m = (float)scene->city->surface.dsm.place.pixel_size,
-                                .height_m = (float)scene->params->person.height_m,
-                                .wall_albedo = scene->params->wall.albedo,
+                                .height_m = (float)scene->config->params.person.height_m,
+                                .wall_albedo = scene->config->params.wall.albedo,
                                 .water_class = !scene->city->surface.land_cover ? -1
                                                : corrected                      ? QN_SW_WATER
                                                                                 : 3,
@@ -90,7 +90,7 @@ static int bits_of(const qn_sw_tile *tile)
 {
     if (tile->layers.canopy)
         return SW_BITS_GIVEN;
-    return tile->scene->config->corrected ? SW_BITS_WALLS : SW_BITS_BARE;
+    return tile->scene->config->options.corrected ? SW_BITS_WALLS : SW_BITS_BARE;
 }
 
 static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
@@ -103,7 +103,7 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
                               .cols = (int)at->core.cols,
                               .rows = (int)at->core.rows };
     const qn_sw_gvf_options view = gvf_options(tile);
-    const sw_body body = body_of(scene->params);
+    const sw_body body = body_of(&scene->config->params);
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_shadow_new(scene->ctx, &area, &tile->layers, &tile->shadow, err));
@@ -111,9 +111,9 @@ static qn_status make_objects(qn_sw_tile *tile, qn_err *err)
     QN_TRY(qn_sw_radiation_new(scene->ctx, view.cols, view.rows, &body, scene->forcing->table,
                                bits_of(tile), &tile->radiation, err));
     QN_TRY(qn_sw_summary_new(scene->ctx, view.cols, core, scene->forcing->dt_hours,
-                             scene->thresholds, scene->n_thresholds, (int)scene->forcing->n,
-                             &tile->summary, err));
-    if (scene->has_pet && scene->config->pet_table)
+                             scene->config->thresholds, scene->config->n_thresholds,
+                             (int)scene->forcing->n, &tile->summary, err));
+    if (scene->has_pet && scene->config->options.pet_table)
         QN_TRY(qn_sw_pet_table_new(scene->ctx, &tile->pet_table, err));
 out:
     return st;
@@ -127,7 +127,7 @@ static qn_status make_aliased(qn_sw_tile *tile, const char *name, int plane, qn_
     const size_t n = qn_window_pixels(&tile->place.padded), bytes = n * sizeof(float);
 
     if (tile->gvf->par.n_dirs <= plane)
-        return qn_sw_tile_make(tile, name, n, sizeof(float), out, err);
+        return qn_sw_buf_new(tile->scene->ctx, name, n, sizeof(float), out, err);
     return qn_buf_view(tile->gvf->alb, name, (size_t)plane * bytes, bytes, out, err);
 }
 
@@ -136,8 +136,9 @@ static qn_status make_planes(qn_sw_tile *tile, qn_err *err)
     const size_t n = qn_window_pixels(&tile->place.padded), f = sizeof(float);
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_tile_make(tile, "shadow", n, f, &tile->shade, err));
-    QN_TRY(qn_sw_tile_make(tile, "delay", n * (size_t)tile->gvf->par.n_dirs, f, &tile->state, err));
+    QN_TRY(qn_sw_buf_new(tile->scene->ctx, "shadow", n, f, &tile->shade, err));
+    QN_TRY(qn_sw_buf_new(tile->scene->ctx, "delay", n * (size_t)tile->gvf->par.n_dirs, f,
+                         &tile->state, err));
     QN_TRY(make_aliased(tile, "tmrt", SW_S, &tile->tmrt, err));
     QN_TRY(make_aliased(tile, "utci", SW_N, &tile->utci, err));
     if (tile->scene->has_pet)
@@ -170,7 +171,7 @@ static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name
 
     if (!is_needed)
         return qn_graph_temp(graph, name, n * sizeof(uint32_t), out, err);
-    QN_TRY(qn_sw_tile_make(tile, name, n, sizeof(uint32_t), own, err));
+    QN_TRY(qn_sw_buf_new(tile->scene->ctx, name, n, sizeof(uint32_t), own, err));
     *out = *own;
 out:
     return st;
@@ -189,11 +190,12 @@ static qn_status add_views(qn_sw_tile *tile, qn_graph *graph, const qn_sw_sky *s
     QN_TRY(bits_buffer(tile, graph, "bits of both", leaves, sky->n_words, &own->vb, &all.vb, err));
     if (aniso) {
         QN_TRY(qn_graph_temp(graph, "svf planes", bytes, &all.svf, err));
-        QN_TRY(qn_sw_tile_make(tile, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
         QN_TRY(
-            qn_sw_tile_make(tile, "svf of leaves", (size_t)pixels, sizeof(float), &tile->veg, err));
+            qn_sw_buf_new(tile->scene->ctx, "svf", (size_t)pixels, sizeof(float), &tile->svf, err));
+        QN_TRY(qn_sw_buf_new(tile->scene->ctx, "svf of leaves", (size_t)pixels, sizeof(float),
+                             &tile->veg, err));
     } else {
-        QN_TRY(qn_sw_tile_make(tile, "svf", bytes, 1, &tile->svf, err));
+        QN_TRY(qn_sw_buf_new(tile->scene->ctx, "svf", bytes, 1, &tile->svf, err));
         all.svf = tile->svf;
     }
     QN_TRY(qn_sw_add_svf(tile->shadow, graph, sky, &all, err));
@@ -309,11 +311,10 @@ out:
 qn_status qn_sw_tile_open(const qn_sw_scene *scene, const qn_tile_slot *slot, qn_sw_cut *cut,
                           qn_sw_ray_tables *tables, qn_sw_tile **out, qn_err *err)
 {
-    qn_sw_tile *tile = calloc(1, sizeof *tile);
+    qn_sw_tile *tile = NULL;
     qn_status st = QN_OK;
 
-    if (!tile)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a tile");
+    QN_TRY(QN_NEW(tile, 1, "a tile", err));
     tile->scene = scene;
     tile->slot = slot;
     tile->place = slot->tile;
@@ -342,27 +343,12 @@ void qn_sw_tile_close(qn_sw_tile *tile)
 {
     if (!tile)
         return;
-    qn_buf *const buffers[] = { tile->layers.dsm,
-                                tile->layers.canopy,
-                                tile->layers.trunk,
-                                tile->layers.wall_height,
-                                tile->layers.wall_aspect,
-                                tile->maps.class_of,
-                                tile->maps.buildings,
-                                tile->maps.albedo,
-                                tile->maps.emissivity,
-                                tile->maps.wall_height,
-                                tile->maps.wall_aspect,
-                                tile->views.bldg,
-                                tile->views.veg,
-                                tile->views.vb,
-                                tile->svf,
-                                tile->veg,
-                                tile->shade,
-                                tile->state,
-                                tile->tmrt,
-                                tile->utci,
-                                tile->pet };
+    const qn_sw_ground_maps *m = &tile->maps;
+    const qn_sw_views *v = &tile->views;
+    qn_buf *const buffers[] = { m->class_of,    m->buildings,   m->albedo,  m->emissivity,
+                                m->wall_height, m->wall_aspect, v->bldg,    v->veg,
+                                v->vb,          tile->svf,      tile->veg,  tile->shade,
+                                tile->state,    tile->tmrt,     tile->utci, tile->pet };
 
     qn_graph_free(tile->step);
     qn_sw_pet_table_free(tile->pet_table);
@@ -372,6 +358,7 @@ void qn_sw_tile_close(qn_sw_tile *tile)
     qn_sw_shadow_free(tile->shadow);
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         qn_buf_free(buffers[i]);
+    qn_sw_heights_free(&tile->layers);
     qn_sw_cut_free(&tile->cut);
     free(tile);
 }
@@ -392,9 +379,4 @@ qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t step, qn_err *err)
     QN_TRY(qn_graph_run(tile->step, err));
 out:
     return st;
-}
-
-qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err)
-{
-    return qn_graph_wait(tile->step, err);
 }

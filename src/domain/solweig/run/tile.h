@@ -48,12 +48,9 @@ void qn_sw_cut_free(qn_sw_cut *cut);
 typedef struct qn_sw_scene {
     qn_ctx *ctx;
     const qn_sw_run_config *config;
-    const qn_sw_params *params;
     const qn_sw_city *city;
     const qn_sw_forcing *forcing;
     const qn_sw_svf_arrays *cached; /* sky view factors of the whole raster; NULL: computed */
-    const qn_sw_threshold *thresholds;
-    int n_thresholds;
     int has_pet;
 } qn_sw_scene;
 
@@ -106,7 +103,6 @@ void qn_sw_tile_close(qn_sw_tile *tile); /* NULL is fine */
 
 /* Submits step number `step`; steps come in order from 0. */
 qn_status qn_sw_tile_step(qn_sw_tile *tile, size_t step, qn_err *err);
-qn_status qn_sw_tile_wait(qn_sw_tile *tile, qn_err *err);
 
 /* The stage that makes a plane, as fallback lines name it. */
 const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane);
@@ -117,14 +113,14 @@ qn_status qn_sw_tile_read(qn_sw_tile *tile, qn_sw_plane plane, float *out, qn_er
 qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i64 col, float *out,
                            qn_err *err);
 
+/* Writes the state after the steps so far, and reads one so that step number `step` is next. */
+qn_status qn_sw_tile_save(qn_sw_tile *tile, FILE *to, qn_err *err);
+qn_status qn_sw_tile_load(qn_sw_tile *tile, FILE *from, size_t step, qn_err *err);
+
 /* Summary grid `which` of the core, packed. No step comes after it. */
 qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err);
 
 /* What the files of a tile share (tile_data.c). */
-
-/* A new buffer of `elems` elements. */
-qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size_t bytes,
-                          qn_buf **out, qn_err *err);
 
 /* Fills layers and maps; and view factors and bits, from the cache. */
 qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err);

@@ -1,6 +1,8 @@
 /* tile_data.c - what goes to a tile and what comes back: layers, view factors, cores, pixels. */
 #include "tile.h"
 
+#include "util/list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,18 +72,6 @@ void qn_sw_cut_free(qn_sw_cut *cut)
 
 /* Buffers. */
 
-qn_status qn_sw_tile_make(qn_sw_tile *tile, const char *name, size_t elems, size_t bytes,
-                          qn_buf **out, qn_err *err)
-{
-    size_t all = 0;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
-    QN_TRY(qn_buf_new(tile->scene->ctx, name, all, out, err));
-out:
-    return st;
-}
-
 /* Buffers over the memory of the cut; none for a layer that is not there. */
 qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 {
@@ -125,7 +115,7 @@ static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *mat
     uint32_t *word;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_tile_make(tile, name, pixels * n_words, sizeof *word, out, err));
+    QN_TRY(qn_sw_buf_new(tile->scene->ctx, name, pixels * n_words, sizeof *word, out, err));
     QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host, err));
     word = host;
     memset(word, 0, pixels * n_words * sizeof *word);
@@ -150,7 +140,8 @@ static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *ma
     float *to;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_tile_make(tile, name, qn_window_pixels(w) * (size_t)n, sizeof *to, out, err));
+    QN_TRY(qn_sw_buf_new(tile->scene->ctx, name, qn_window_pixels(w) * (size_t)n, sizeof *to, out,
+                         err));
     QN_TRY(qn_buf_host(*out, QN_HOST_DISCARD, &host, err));
     to = host;
     for (int p = 0; p < n; p++, to += qn_window_pixels(w))
@@ -164,7 +155,7 @@ qn_status qn_sw_tile_cached(qn_sw_tile *tile, qn_err *err)
     const qn_sw_svf_arrays *cached = tile->scene->cached;
     qn_status st = QN_OK;
 
-    if (tile->scene->config->sky == QN_SW_ISOTROPIC)
+    if (tile->scene->config->options.sky == QN_SW_ISOTROPIC)
         return cut_planes(tile, "svf", cached->map, SW_VIEW_PLANES, &tile->svf, err);
     QN_TRY(cut_planes(tile, "svf", &cached->map[SW_SVF], 1, &tile->svf, err));
     QN_TRY(cut_planes(tile, "svf of leaves", &cached->map[SW_VEG], 1, &tile->veg, err));
@@ -181,53 +172,35 @@ out:
 
 /* Results. */
 
-/* Where a plane lies: its buffer, and which of the buffer's planes it is. */
+/* Where a plane lies, its buffer and which of the buffer's planes it is, and the stage that makes
+ * it. */
 typedef struct source {
     qn_buf *buf;
     int plane;
+    const char *stage;
 } source;
 
 static source source_of(const qn_sw_tile *tile, qn_sw_plane plane)
 {
-    switch (plane) {
-    case QN_SW_TMRT:
-        return (source){ tile->tmrt, 0 };
-    case QN_SW_UTCI:
-        return (source){ tile->utci, 0 };
-    case QN_SW_PET:
-        return (source){ tile->pet, 0 };
-    case QN_SW_SHADOW:
-        return (source){ tile->shade, 0 };
-    case QN_SW_KDOWN:
-        return (source){ tile->radiation->planes, SW_KDOWN };
-    case QN_SW_KUP:
-        return (source){ tile->radiation->planes, SW_KUP };
-    case QN_SW_LDOWN:
-        return (source){ tile->radiation->planes, SW_LDOWN };
-    case QN_SW_LUP:
-        return (source){ tile->gvf->lup, SW_ALL };
-    case QN_SW_PLANES:
-        break;
-    }
-    return (source){ NULL, 0 };
+    const int is_aniso = tile->scene->config->options.sky == QN_SW_ANISOTROPIC;
+    const char *const sky = is_aniso ? "aniso" : "radiation";
+    const source sources[QN_SW_PLANES] = {
+        [QN_SW_TMRT] = { tile->tmrt, 0, "tmrt" },
+        [QN_SW_UTCI] = { tile->utci, 0, "utci" },
+        [QN_SW_PET] = { tile->pet, 0, "pet" },
+        [QN_SW_SHADOW] = { tile->shade, 0, "shadow" },
+        [QN_SW_KDOWN] = { tile->radiation->planes, SW_KDOWN, sky },
+        [QN_SW_KUP] = { tile->radiation->planes, SW_KUP, sky },
+        [QN_SW_LDOWN] = { tile->radiation->planes, SW_LDOWN, sky },
+        [QN_SW_LUP] = { tile->gvf->lup, SW_ALL, "delay" },
+    };
+
+    return sources[plane];
 }
 
 const char *qn_sw_tile_stage_name(const qn_sw_tile *tile, qn_sw_plane plane)
 {
-    switch (plane) {
-    case QN_SW_TMRT:
-        return "tmrt";
-    case QN_SW_UTCI:
-        return "utci";
-    case QN_SW_PET:
-        return "pet";
-    case QN_SW_SHADOW:
-        return "shadow";
-    case QN_SW_LUP:
-        return "delay";
-    default:
-        return tile->scene->config->sky == QN_SW_ANISOTROPIC ? "aniso" : "radiation";
-    }
+    return source_of(tile, plane).stage;
 }
 
 /* Bytes before pixel (row, col) of the raster. */
@@ -275,5 +248,50 @@ qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err)
     QN_TRY(qn_buf_read(grid, 0, out, bytes, err));
 out:
     qn_graph_free(graph);
+    return st;
+}
+
+/* State between steps. */
+
+enum { PIECE = 32 << 20 };
+
+/* Copies all parts in pieces, from the tile to the file or back. */
+static qn_status copy_state(qn_sw_tile *tile, FILE *file, int is_saving, qn_err *err)
+{
+    const qn_sw_summary *s = tile->summary;
+    qn_buf *const parts[] = { tile->state, s->sums, s->extremes, s->counts, s->records };
+    char *piece = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(piece, PIECE, "a checkpoint", err));
+    for (int i = 0; i < (int)(sizeof parts / sizeof *parts); i++)
+        for (size_t at = 0, n, bytes = qn_buf_bytes(parts[i]); at < bytes; at += n) {
+            n = bytes - at < PIECE ? bytes - at : PIECE;
+            if (is_saving) {
+                QN_TRY(qn_buf_read(parts[i], at, piece, n, err));
+                fwrite(piece, 1, n, file); /* the caller looks at ferror */
+            } else if (fread(piece, 1, n, file) == n) {
+                QN_TRY(qn_buf_write(parts[i], at, piece, n, err));
+            } else {
+                QN_FAIL(err, QN_ERR_INPUT, "a checkpoint is shorter than the state of a tile");
+            }
+        }
+out:
+    free(piece);
+    return st;
+}
+
+qn_status qn_sw_tile_save(qn_sw_tile *tile, FILE *to, qn_err *err)
+{
+    return copy_state(tile, to, 1, err);
+}
+
+qn_status qn_sw_tile_load(qn_sw_tile *tile, FILE *from, size_t step, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(copy_state(tile, from, 0, err));
+    QN_TRY(qn_sw_step_table_seek(tile->scene->forcing->table, (int)step, err));
+out:
     return st;
 }

@@ -3,8 +3,8 @@
  * Where no results of a step are requested, steps are submitted without a wait, except after every
  * IN_FLIGHT of them: so the device does not idle, and its queue stays short.
  *
- * Results that cannot be copied out are lost together with the state they came from. The tile then
- * starts over on the CPU, and writes again what it has already written.
+ * Results that cannot be copied out are lost together with the state they came from. The CPU then
+ * continues from the last checkpoint of the tile, and writes again what was written after it.
  */
 #include "run_impl.h"
 
@@ -101,7 +101,7 @@ static qn_status wait_for_steps(qn_sw_job *job, size_t first, size_t end, double
     double seconds;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_tile_wait(job->tile, err));
+    QN_TRY(qn_graph_wait(job->tile->step, err));
     seconds = (qn_now_us() - start_us) * 1e-6;
     for (size_t step = first; step < end; step++)
         observe(job, "timestep_wall_time_s", seconds / (double)(end - first));
@@ -110,28 +110,32 @@ out:
     return st;
 }
 
-static qn_status run_steps(qn_sw_job *job, qn_tile_slot *slot, qn_err *err)
+static qn_status run_steps(void *user, qn_tile_slot *slot, qn_err *err)
 {
+    qn_sw_job *job = user;
     const int is_watched = job->hooks && job->hooks->observe;
     const int is_requested = job->wanted || job->figures.pois.n || is_watched;
     const size_t n = job->forcing.n;
     qn_transfer_count before = { 0 }, after;
     double since = qn_now_us();
-    size_t waited = 0;
+    size_t first = 0, waited;
     qn_status st = QN_OK;
 
-    for (size_t step = 0; step < n; step++) {
+    QN_TRY(qn_sw_job_restore(job, slot, &first, err));
+    waited = first;
+    for (size_t step = first; step < n; step++) {
         const int is_wait =
-            is_requested || step == 0 || step + 1 == n || step % IN_FLIGHT == IN_FLIGHT - 1;
+            is_requested || step == first || step + 1 == n || step % IN_FLIGHT == IN_FLIGHT - 1;
 
         QN_TRY(qn_sw_tile_step(job->tile, step, err));
         if (is_wait)
             QN_TRY(wait_for_steps(job, waited, step + 1, since, err));
-        if (step == 0)
+        if (step == first)
             before = qn_ctx_transfers(job->ctx); /* the first step uploaded everything */
         if (is_requested)
             QN_TRY(hand_out(job, slot, step, err));
         if (is_wait) {
+            QN_TRY(qn_sw_job_save(job, slot, step + 1, err));
             waited = step + 1;
             since = qn_now_us();
         }
@@ -166,22 +170,18 @@ out:
 
 static qn_status write_grids(qn_sw_job *job, qn_tile_slot *slot, qn_err *err)
 {
-    const qn_window *core = &slot->tile.core;
     float *grid = NULL;
     qn_status st = QN_OK;
 
-    if (!job->outputs || job->config->no_summary)
+    if (!job->outputs || job->options->no_summary)
         return QN_OK;
     for (int which = 0; which < qn_sw_grid_count(&job->scene); which++) {
-        char name[64];
-
-        if (!(grid = malloc(qn_window_pixels(core) * sizeof *grid)))
+        if (!(grid = malloc(qn_window_pixels(&slot->tile.core) * sizeof *grid)))
             return qn_fail(err, QN_ERR_NOMEM, "no memory for a summary grid");
-        qn_sw_grid_name(&job->scene, which, name, sizeof name);
         slot->stage = "summary";
         QN_TRY(qn_sw_tile_grid(job->tile, which, grid, err));
         slot->stage = NULL;
-        st = qn_sw_job_put_grid(job, name, core, grid, err);
+        st = qn_sw_job_put_grid(job, which, &slot->tile, grid, err);
         grid = NULL;
         QN_TRY(st);
     }
@@ -194,7 +194,7 @@ out:
 
 static int is_done(void *user, qn_i64 number)
 {
-    return ((const qn_sw_job *)user)->is_done[number];
+    return ((const qn_sw_job *)user)->progress[number] == QN_SW_TILE_DONE;
 }
 
 /* Waits for the layers of tile `number`, and has those of the next one cut meanwhile. */
@@ -204,10 +204,10 @@ static qn_status take_layers(qn_sw_job *job, qn_i64 number, qn_sw_cut *out, qn_e
     qn_i64 next = number + 1;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_job_await_next(job, err));
+    QN_TRY(qn_write_queue_wait(job->queue, job->next_ticket, err));
     *out = job->next;
     job->next = (qn_sw_cut){ 0 };
-    while (next < qn_tiles_count(plan) && job->is_done[next])
+    while (next < qn_tiles_count(plan) && is_done(job, next))
         next++;
     if (next < qn_tiles_count(plan) && job->n_slots > 1) {
         const qn_tile tile = qn_tiles_at(plan, next);
@@ -239,11 +239,6 @@ static qn_status begin(void *user, qn_tile_slot *slot, qn_err *err)
 out:
     qn_sw_cut_free(&cut);
     return st;
-}
-
-static qn_status compute(void *user, qn_tile_slot *slot, qn_err *err)
-{
-    return run_steps(user, slot, err);
 }
 
 static qn_status collect(void *user, qn_tile_slot *slot, qn_err *err)
@@ -280,11 +275,10 @@ static qn_status load_finished(qn_sw_job *job, qn_err *err)
     for (qn_i64 t = 0; t < qn_tiles_count(plan); t++) {
         const qn_tile tile = qn_tiles_at(plan, t);
 
-        if (!job->is_done[t])
+        if (!is_done(job, t))
             continue;
         job->result->n_tiles_resumed++;
-        QN_TRY(qn_sw_figures_load(&job->figures, job->config->out, &tile, err));
-        QN_TRY(qn_sw_maps_load(job, &tile, err));
+        QN_TRY(qn_sw_job_load_figures(job, &tile, err));
     }
 out:
     return st;
@@ -295,7 +289,7 @@ qn_status qn_sw_job_tiles(qn_sw_job *job, qn_err *err)
     const qn_tile_work work = { .user = job,
                                 .is_done = is_done,
                                 .begin = begin,
-                                .compute = compute,
+                                .compute = run_steps,
                                 .collect = collect,
                                 .clear = clear };
     qn_status st = QN_OK;

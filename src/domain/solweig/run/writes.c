@@ -7,12 +7,10 @@
  */
 #include "run_impl.h"
 
-#include "engine/engine.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* One runs, one waits. */
@@ -62,10 +60,9 @@ static qn_status write_step(void *item, qn_err *err)
 
     for (int p = 0; p < QN_SW_PLANES; p++)
         if (QN_SW_HAS(job->written, p))
-            QN_TRY(qn_sw_outputs_write(job->outputs, qn_sw_plane_name((qn_sw_plane)p),
-                                       slot->minutes, slot->tile.core, slot->plane[p],
-                                       slot->tile.core.cols, err));
-    QN_TRY(qn_sw_maps_add(job, slot, err));
+            QN_TRY(qn_sw_outputs_write(job->outputs, &slot->tile,
+                                       qn_sw_job_raster(job, slot->step, (qn_sw_plane)p),
+                                       slot->plane[p], err));
     job->write_s += (qn_now_us() - start) * 1e-6;
 out:
     return st;
@@ -85,8 +82,8 @@ qn_status qn_sw_job_put_step(qn_sw_job *job, qn_sw_step_slot *slot, qn_err *err)
 
 typedef struct grid_item {
     qn_sw_job *job;
-    char name[64];
-    qn_window window;
+    int which;
+    qn_tile tile;
     float *data;
 } grid_item;
 
@@ -94,8 +91,8 @@ static qn_status write_grid(void *item, qn_err *err)
 {
     const grid_item *grid = item;
 
-    return qn_sw_outputs_write_summary(grid->job->outputs, grid->name, grid->window, grid->data,
-                                       grid->window.cols, err);
+    return qn_sw_outputs_write(grid->job->outputs, &grid->tile,
+                               qn_sw_job_grid(grid->job, grid->which), grid->data, err);
 }
 
 static void drop_grid(void *item)
@@ -104,7 +101,7 @@ static void drop_grid(void *item)
     free(item);
 }
 
-qn_status qn_sw_job_put_grid(qn_sw_job *job, const char *name, const qn_window *window, float *data,
+qn_status qn_sw_job_put_grid(qn_sw_job *job, int which, const qn_tile *tile, float *data,
                              qn_err *err)
 {
     static const qn_write_work work = { write_grid, drop_grid };
@@ -112,10 +109,9 @@ qn_status qn_sw_job_put_grid(qn_sw_job *job, const char *name, const qn_window *
 
     if (!item) {
         free(data);
-        return qn_fail(err, QN_ERR_NOMEM, "no memory to write %s", name);
+        return qn_fail(err, QN_ERR_NOMEM, "no memory to write a summary grid");
     }
-    *item = (grid_item){ .job = job, .window = *window, .data = data };
-    snprintf(item->name, sizeof item->name, "%s", name);
+    *item = (grid_item){ .job = job, .which = which, .tile = *tile, .data = data };
     return qn_write_queue_put(job->queue, &work, item, err);
 }
 
@@ -127,13 +123,8 @@ typedef struct tile_item {
 static qn_status finish_tile(void *item, qn_err *err)
 {
     const tile_item *tile = item;
-    qn_sw_job *job = tile->job;
-    qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_figures_save(&job->figures, job->config->out, &tile->tile, err));
-    QN_TRY(qn_sw_outputs_finish_tile(job->outputs, tile->tile.number, err));
-out:
-    return st;
+    return qn_sw_job_end_tile(tile->job, &tile->tile, err);
 }
 
 static qn_status put_tile(qn_sw_job *job, const qn_write_work *work, const qn_tile *tile,
@@ -171,11 +162,6 @@ qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_tile *tile, qn_err *err)
     job->next_ticket = qn_write_queue_get_stats(job->queue).n_put;
     job->result->n_tiles_ahead++;
     return st;
-}
-
-qn_status qn_sw_job_await_next(qn_sw_job *job, qn_err *err)
-{
-    return qn_write_queue_wait(job->queue, job->next_ticket, err);
 }
 
 /* Waits until everything is written, and sets the metrics of the queue. */

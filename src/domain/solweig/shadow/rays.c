@@ -1,7 +1,7 @@
 /* rays.c - steps of rays, and the legs that they are taken in. */
 #include "shadow.h"
 
-#include "util/status.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,8 +82,7 @@ qn_status qn_sw_ray_steps(const qn_sw_ray_limits *limits, const qn_sw_beam *sun,
     i_max = qn_sw_ray_border(limits);
     room = limits->rows > limits->cols ? limits->rows : limits->cols;
     room = i_max < room ? i_max : room;
-    if (!(steps = malloc(((size_t)room + 2) * sizeof *steps)))
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a ray of %d steps", room);
+    QN_TRY(QN_NEW(steps, (size_t)room + 2, "a ray", err));
     /* The tests look at the step before: one step beyond each limit is part of the ray. */
     for (; i <= i_max && limits->max_height >= dz && abs(row) < limits->rows &&
            abs(col) < limits->cols;
@@ -265,14 +264,12 @@ qn_status qn_sw_rays_new(qn_ctx *ctx, const qn_sw_ray_limits *limits, const qn_s
                          qn_sw_rays **out, qn_err *err)
 {
     tables all = { .cols = limits->cols };
-    qn_sw_rays *rays = calloc(1, sizeof *rays);
+    qn_sw_rays *rays = NULL;
     sw_step *steps = NULL;
     qn_status st = QN_OK;
 
-    if (!rays || !(rays->list = calloc((size_t)n + 1, sizeof *rays->list))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d rays", n);
-        goto out;
-    }
+    QN_TRY(QN_NEW(rays, 1, "rays", err));
+    QN_TRY(QN_NEW(rays->list, (size_t)n + 1, "rays", err));
     for (int i = 0; i < n; i++) {
         int n_steps;
 

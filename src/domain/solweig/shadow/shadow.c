@@ -1,11 +1,11 @@
 /* shadow.c - the raster of shadows, and the stages of its march. */
-#include "shadow_impl.h"
+#include "shadow.h"
 
 #include "kernel/sw_cover.gen.h"
 #include "kernel/sw_sun.gen.h"
 #include "kernel/sw_sun_tile.gen.h"
 
-#include "util/status.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,10 +116,7 @@ qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_heig
 
     QN_TRY(check_area(area, err));
     QN_TRY(check_layers(area, layers, err));
-    if (!(s = calloc(1, sizeof *s))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a raster of shadows");
-        goto out;
-    }
+    QN_TRY(QN_NEW(s, 1, "a raster of shadows", err));
     s->ctx = ctx;
     s->par = grid_of(area, layers);
     s->has_tiles =
@@ -195,8 +192,6 @@ qn_status qn_sw_add_cover(qn_sw_shadow_raster *shadow, qn_graph *graph, qn_err *
 out:
     return st;
 }
-
-/* One sun. */
 
 qn_status qn_sw_add_shadow(qn_sw_shadow_raster *shadow, qn_graph *graph, const qn_sw_rays *rays,
                            qn_buf *which, const qn_sw_shade *out, qn_err *err)

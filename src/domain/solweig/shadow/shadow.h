@@ -73,8 +73,8 @@ qn_status qn_sw_ray_pixels(const qn_sw_ray_limits *limits, const qn_sw_beam *sun
 
 /* Shadows of suns.
  *
- * A qn_sw_shadow_raster knows a raster: its heights, the window of it that results are wanted for (a
- * tile's core; shadows reach over from the rest), and the further planes that marches need. Make
+ * A qn_sw_shadow_raster knows a raster: its heights, the window of it that results are wanted for
+ * (a tile's core; shadows reach over from the rest), and the further planes that marches need. Make
  * those once with qn_sw_add_cover; then any graph may add shadows and view factors. */
 
 /* How lanes lie on the raster. Results are equal. */
@@ -101,7 +101,17 @@ typedef struct qn_sw_height_bufs {
     qn_buf *dsm, *canopy, *trunk, *wall_height, *wall_aspect;
 } qn_sw_height_bufs;
 
-typedef struct qn_sw_shadow_raster qn_sw_shadow_raster;
+typedef struct qn_sw_shadow_raster {
+    qn_ctx *ctx;
+    qn_sw_height_bufs layers; /* absent layers are the ground */
+    sw_grid par;
+    int has_tiles;
+    qn_buf *high, *low, *top, *leaf_top; /* sw_cover.c; without vegetation only `top` */
+    qn_buf *no_detail;                   /* given to kernels that write no detail */
+} qn_sw_shadow_raster;
+
+/* Groups of a march over the core. */
+qn_range qn_sw_march_range(const qn_sw_shadow_raster *shadow, int n_words);
 
 qn_status qn_sw_shadow_new(qn_ctx *ctx, const qn_sw_area *area, const qn_sw_height_bufs *layers,
                            qn_sw_shadow_raster **out, qn_err *err);
@@ -178,15 +188,11 @@ void qn_sw_walls_free(qn_sw_wall_filters *walls); /* NULL is fine */
 /* How many pixels around one decide about its wall. */
 int qn_sw_wall_reach(const qn_sw_wall_filters *walls);
 
-/* Adds heights in metres; 0 where there is no wall. */
-qn_status qn_sw_add_wall_heights(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height, qn_err *err);
-
 /* Adds aspects of walls of these heights, in degrees and in radians. */
 qn_status qn_sw_add_wall_aspects(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
 
-/* Adds heights and aspects. */
+/* Adds heights in metres, 0 where there is no wall, and aspects. */
 qn_status qn_sw_add_walls(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                           qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err);
 

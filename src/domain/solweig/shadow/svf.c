@@ -1,14 +1,12 @@
 /* svf.c - the sky as rays, and the stages of view factors. */
 #include "shadow.h"
 
-#include "shadow_impl.h"
-
 #include "kernel/sw_cover.gen.h"
 #include "kernel/sw_svf.gen.h"
 #include "kernel/sw_svf_finish.gen.h"
 #include "kernel/sw_svf_tile.gen.h"
 
-#include "util/status.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,12 +19,11 @@ qn_status qn_sw_sky_new(qn_ctx *ctx, int patch_option, const qn_sw_ray_limits *l
     qn_sw_patch patches[QN_SW_MAX_PATCHES];
     qn_sw_beam suns[QN_SW_MAX_PATCHES];
     sw_weight weights[QN_SW_MAX_PATCHES];
-    qn_sw_sky *sky = calloc(1, sizeof *sky);
+    qn_sw_sky *sky = NULL;
     qn_status st = QN_OK;
     int n;
 
-    if (!sky)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a sky");
+    QN_TRY(QN_NEW(sky, 1, "a sky", err));
     QN_TRY(qn_sw_patches(patch_option, patches, err));
     n = qn_sw_patch_count(patch_option);
     for (int i = 0; i < n; i++) {

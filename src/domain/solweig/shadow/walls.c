@@ -6,7 +6,7 @@
 #include "shadow.h"
 
 #include "kernel/sw_walls.gen.h"
-#include "util/status.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,13 +114,9 @@ qn_status qn_sw_walls_new(qn_ctx *ctx, int rows, int cols, float px, float limit
     if (side > MAX_SIDE)
         return qn_fail(err, QN_ERR_LIMIT, "pixels of %g m: aspects of walls need at least 0.2 m",
                        (double)px);
-    walls = calloc(1, sizeof *walls);
     n = (size_t)(side * side + 31) / 32;
-    masks = calloc(n * SW_WALL_MASKS * SW_WALL_ANGLES, sizeof *masks);
-    if (!walls || !masks) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for filters of %d x %d pixels", side, side);
-        goto out;
-    }
+    QN_TRY(QN_NEW(walls, 1, "filters of walls", err));
+    QN_TRY(QN_NEW(masks, n * SW_WALL_MASKS * SW_WALL_ANGLES, "filters of walls", err));
     walls->par = (sw_wall_par){
         .rows = rows, .cols = cols, .side = side, .n_words = (i32)n, .limit = limit
     };
@@ -149,13 +145,6 @@ int qn_sw_wall_reach(const qn_sw_wall_filters *walls)
     return walls->par.side / 2 + 2;
 }
 
-qn_status qn_sw_add_wall_heights(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
-                                 qn_buf *height, qn_err *err)
-{
-    return stage_sw_wall_height(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
-                                walls->par, dsm, height, err);
-}
-
 qn_status qn_sw_add_wall_aspects(const qn_sw_wall_filters *walls, qn_graph *graph, qn_buf *dsm,
                                  qn_buf *height, qn_buf *degrees, qn_buf *radians, qn_err *err)
 {
@@ -168,7 +157,8 @@ qn_status qn_sw_add_walls(const qn_sw_wall_filters *walls, qn_graph *graph, qn_b
 {
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_add_wall_heights(walls, graph, dsm, height, err));
+    QN_TRY(stage_sw_wall_height(graph, "walls", qn_range_2d(walls->par.cols, walls->par.rows),
+                                walls->par, dsm, height, err));
     QN_TRY(qn_sw_add_wall_aspects(walls, graph, dsm, height, degrees, radians, err));
 out:
     return st;

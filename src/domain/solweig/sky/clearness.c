@@ -1,5 +1,5 @@
 /* clearness.c - clear sky, clearness index, direct and diffuse light, emissivity. */
-#include "sky.h"
+#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 

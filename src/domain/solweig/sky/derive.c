@@ -1,5 +1,5 @@
 /* derive.c - trees, sun and sky row by row, then the clearness of the nights. */
-#include "sky.h"
+#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -57,18 +57,8 @@ static qn_status check_place(const qn_sw_site *place, qn_err *err)
     return check("place", limits, 4, err);
 }
 
-static qn_sw_stamp stamp_of(const qn_sw_weather_row *row)
-{
-    return (qn_sw_stamp){ .year = row->date.year,
-                          .month = row->date.month,
-                          .day = row->date.day,
-                          .hour = row->date.hour,
-                          .minute = row->date.minute };
-}
-
 static qn_status check_row(const qn_sw_weather_row *row, size_t number, qn_err *err)
 {
-    const qn_sw_stamp stamp = stamp_of(row);
     const limit limits[] = {
         { "timestep", row->timestep_min, 1e-3, 525600 },
         { "air temperature", row->ta, -100, 100 },
@@ -82,7 +72,7 @@ static qn_status check_row(const qn_sw_weather_row *row, size_t number, qn_err *
     char where[48];
 
     snprintf(where, sizeof where, "weather row %zu", number);
-    if (!qn_sw_stamp_is_valid(&stamp))
+    if (!qn_sw_date_is_valid(&row->date))
         return qn_fail(err, QN_ERR_INPUT, "%s: no such time as %d-%02d-%02d %02d:%02d", where,
                        row->date.year, row->date.month, row->date.day, row->date.hour,
                        row->date.minute);
@@ -132,11 +122,20 @@ static void fill_light(const qn_sw_weather_row *row, double latitude, const qn_s
     sky->clearness = is_lit(row, sky) && isfinite(clear.index) ? clear.index : 1.0;
 }
 
+qn_sw_date qn_sw_half_step_before(qn_sw_date stamp, double step_min)
+{
+    return qn_sw_date_add(stamp, -(long long)ceil(step_min * 30.0));
+}
+
+static int is_same_day(const qn_sw_date *a, const qn_sw_date *b)
+{
+    return a->year == b->year && a->month == b->month && a->day == b->day;
+}
+
 qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const qn_sw_site *place,
                            const qn_sw_trees *trees, const qn_sw_sky_rules *rules,
                            qn_sw_sky_step *out, qn_err *err)
 {
-    qn_sw_altmax_cache cache = { 0 };
     double carried = 1.0;
     qn_status st = QN_OK;
 
@@ -144,14 +143,16 @@ qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const q
     for (size_t i = 0; i < n_rows; i++)
         QN_TRY(check_row(&rows[i], i + 1, err));
     for (size_t i = 0; i < n_rows; i++) {
-        const qn_sw_stamp stamp = stamp_of(&rows[i]);
-        const qn_sw_stamp middle = qn_sw_half_step_before(stamp, rows[i].timestep_min);
+        const qn_sw_date *stamp = &rows[i].date;
+        const qn_sw_date middle = qn_sw_half_step_before(*stamp, rows[i].timestep_min);
+        const int is_new_day = i == 0 || !is_same_day(&rows[i - 1].date, stamp);
         qn_sw_sky_step *sky = &out[i];
 
-        *sky = (qn_sw_sky_step){ .sun = qn_sw_sun_at(place, &middle),
-                                 .doy = qn_sw_day_of_year(&stamp),
-                                 .altmax = qn_sw_altmax_cached(&cache, place, &stamp),
-                                 .dectime = qn_sw_dectime(&stamp) };
+        *sky =
+            (qn_sw_sky_step){ .sun = qn_sw_sun_at(place, &middle),
+                              .doy = qn_sw_day_of_year(stamp),
+                              .altmax = is_new_day ? qn_sw_altmax(place, stamp) : out[i - 1].altmax,
+                              .dectime = (stamp->hour + stamp->minute / 60.0) / 24.0 };
         sky->is_day = sky->sun.altitude > 0;
         sky->sunrise_h = qn_sw_daylight_of(place->latitude, sky->doy).sunrise;
         sky->psi = qn_sw_psi(trees, sky->doy);

@@ -3,9 +3,7 @@
  * Clearness and brightness of the sky pick five numbers: a and b shape the brightening towards the
  * horizon, c and d the glow around the sun, e the light scattered back opposite to it.
  */
-#include "sky.h"
-
-#include "tables.h"
+#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 

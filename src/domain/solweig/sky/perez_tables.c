@@ -2,7 +2,7 @@
  *
  * For each of the eight classes of clearness: a, b, c, d and e, four numbers each.
  */
-#include "tables.h"
+#include "domain/solweig/sky/sky.h"
 
 const double qn_sw_perez[QN_SW_PEREZ_CLASSES][QN_SW_PEREZ_LETTERS][4] = {
     {

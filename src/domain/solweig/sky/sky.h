@@ -8,31 +8,11 @@
 
 #include "domain/solweig/weather/weather.h"
 
-/* Local date and time.
- *
- * The calendar is the Gregorian one for every year. There is no time zone here: the place gives a
- * stamp its meaning. */
-
-typedef struct qn_sw_stamp {
-    int year, month, day; /* from 1 */
-    int hour, minute, second;
-} qn_sw_stamp;
-
-/* Whether the stamp is a time of the calendar: hour 0..23, year 1..9999. */
-int qn_sw_stamp_is_valid(const qn_sw_stamp *stamp);
-int qn_sw_is_same_day(const qn_sw_stamp *a, const qn_sw_stamp *b);
-
-int qn_sw_day_of_year(const qn_sw_stamp *stamp); /* 1..366 */
-
-/* `stamp` moved by whole seconds, forward or back. */
-qn_sw_stamp qn_sw_stamp_add(qn_sw_stamp stamp, long long seconds);
+#include <stddef.h>
 
 /* The middle of the interval of `step_min` minutes that ends at the stamp, in whole seconds: a
  * fraction of a second is dropped. */
-qn_sw_stamp qn_sw_half_step_before(qn_sw_stamp stamp, double step_min);
-
-/* The part of the day that has passed, by hour and minute; seconds do not count. */
-double qn_sw_dectime(const qn_sw_stamp *stamp);
+qn_sw_date qn_sw_half_step_before(qn_sw_date stamp, double step_min);
 
 /* The sun.
  *
@@ -50,21 +30,10 @@ typedef struct qn_sw_sun {
     double altitude, zenith, azimuth;
 } qn_sw_sun;
 
-qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_stamp *local);
+qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_date *local);
 
 /* The largest altitude of the quarter hours of the local day, at least 0. 96 positions. */
-double qn_sw_altmax(const qn_sw_site *place, const qn_sw_stamp *day);
-
-/* The last day's largest altitude, so that rows of one day compute it once. Zero is empty. */
-typedef struct qn_sw_altmax_cache {
-    qn_sw_site place;
-    qn_sw_stamp day;
-    double altmax;
-    int is_filled;
-} qn_sw_altmax_cache;
-
-double qn_sw_altmax_cached(qn_sw_altmax_cache *cache, const qn_sw_site *place,
-                           const qn_sw_stamp *day);
+double qn_sw_altmax(const qn_sw_site *place, const qn_sw_date *day);
 
 /* Simple geometry of the day, in hours of solar time. */
 typedef struct qn_sw_daylight {
@@ -169,7 +138,7 @@ typedef struct qn_sw_sky_step {
     qn_sw_sun sun;
     double altmax;           /* degrees */
     double sunrise_h;        /* solar hours */
-    double dectime;          /* days, of the stamp */
+    double dectime;          /* days, by hour and minute of the stamp */
     double direct, diffuse;  /* measured, or split from global */
     double clearness;        /* by night that of the last row by day */
     double clear_sky_global; /* of the ground temperature model */
@@ -192,5 +161,42 @@ typedef struct qn_sw_sky_rules {
 qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const qn_sw_site *place,
                            const qn_sw_trees *trees, const qn_sw_sky_rules *rules,
                            qn_sw_sky_step *out, qn_err *err);
+
+/* The published coefficients of sun.c and perez.c. */
+
+/* The solar position algorithm. */
+
+typedef struct qn_sw_spa_term {
+    double amplitude, phase, rate;
+} qn_sw_spa_term;
+
+typedef struct qn_sw_spa_series {
+    const qn_sw_spa_term *terms;
+    size_t n_terms;
+} qn_sw_spa_series;
+
+typedef struct qn_sw_nutation_term {
+    int multiple[5];             /* of the five angles of sun and moon */
+    double psi, psi_per_century; /* longitude, 1e-4 arc seconds */
+    double eps, eps_per_century; /* obliquity */
+} qn_sw_nutation_term;
+
+enum {
+    QN_SW_SPA_LONGITUDE = 6, /* powers of time, the first is 0 */
+    QN_SW_SPA_LATITUDE = 2,
+    QN_SW_SPA_RADIUS = 5,
+    QN_SW_SPA_NUTATION = 63
+};
+
+extern const qn_sw_spa_series qn_sw_spa_longitude[QN_SW_SPA_LONGITUDE];
+extern const qn_sw_spa_series qn_sw_spa_latitude[QN_SW_SPA_LATITUDE];
+extern const qn_sw_spa_series qn_sw_spa_radius[QN_SW_SPA_RADIUS];
+extern const qn_sw_nutation_term qn_sw_spa_nutation[QN_SW_SPA_NUTATION];
+
+/* The luminance of the sky. */
+
+enum { QN_SW_PEREZ_CLASSES = 8, QN_SW_PEREZ_LETTERS = 5 };
+
+extern const double qn_sw_perez[QN_SW_PEREZ_CLASSES][QN_SW_PEREZ_LETTERS][4];
 
 #endif

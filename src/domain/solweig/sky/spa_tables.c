@@ -3,7 +3,7 @@
  * Heliocentric longitude L, latitude B and radius R as sums of amplitude * cos(phase + rate * t),
  * one list for each power of t; and the 63 terms of nutation.
  */
-#include "tables.h"
+#include "domain/solweig/sky/sky.h"
 
 static const qn_sw_spa_term l0[] = {
     { 175347046.0, 0.0, 0.0 },       { 3341656.0, 4.6692568, 6283.07585 },

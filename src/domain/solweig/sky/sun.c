@@ -4,9 +4,7 @@
  * into right ascension and declination; the place on Earth gives the hour angle, corrected for
  * parallax; altitude and azimuth follow. Angles are in degrees unless a name ends in _rad.
  */
-#include "sky.h"
-
-#include "tables.h"
+#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 
@@ -26,7 +24,7 @@ static double wrap(double degrees)
 }
 
 /* The time may lie outside its day: universal time is local time less the offset. */
-static double julian_day(const qn_sw_stamp *local, double utc_offset)
+static double julian_day(const qn_sw_date *local, double utc_offset)
 {
     const int is_early = local->month <= 2;
     const double year = is_early ? local->year - 1 : local->year;
@@ -136,7 +134,7 @@ static double refraction(double altitude)
     return 1.02 / (60.0 * tan(rad(altitude + 10.3 / (altitude + 5.11))));
 }
 
-qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_stamp *local)
+qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_date *local)
 {
     const equatorial sun = seen_from_centre(julian_day(local, place->utc_offset), place->longitude);
     const double lat = rad(place->latitude), h_rad = rad(sun.hour_angle), d = sun.declination;
@@ -159,12 +157,12 @@ qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_stamp *local)
                             deg(atan2(sin(h), cos(h) * sin(lat) - tan(seen) * cos(lat))) + 180.0) };
 }
 
-double qn_sw_altmax(const qn_sw_site *place, const qn_sw_stamp *day)
+double qn_sw_altmax(const qn_sw_site *place, const qn_sw_date *day)
 {
     double most = 0;
 
     for (int quarter = 0; quarter < 96; quarter++) {
-        qn_sw_stamp at = *day;
+        qn_sw_date at = *day;
 
         at.hour = quarter / 4;
         at.minute = quarter % 4 * 15;
@@ -172,23 +170,6 @@ double qn_sw_altmax(const qn_sw_site *place, const qn_sw_stamp *day)
         most = fmax(most, qn_sw_sun_at(place, &at).altitude);
     }
     return most;
-}
-
-static int is_same_place(const qn_sw_site *a, const qn_sw_site *b)
-{
-    return a->latitude == b->latitude && a->longitude == b->longitude &&
-           a->altitude == b->altitude && a->utc_offset == b->utc_offset;
-}
-
-double qn_sw_altmax_cached(qn_sw_altmax_cache *cache, const qn_sw_site *place,
-                           const qn_sw_stamp *day)
-{
-    if (!cache->is_filled || !qn_sw_is_same_day(&cache->day, day) ||
-        !is_same_place(&cache->place, place))
-        *cache = (qn_sw_altmax_cache){
-            .place = *place, .day = *day, .altmax = qn_sw_altmax(place, day), .is_filled = 1
-        };
-    return cache->altmax;
 }
 
 qn_sw_daylight qn_sw_daylight_of(double latitude, int doy)

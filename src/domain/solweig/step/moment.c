@@ -1,8 +1,90 @@
 /* moment.c - everything in a time step that is the same for all pixels, in f32. */
 #include "step.h"
 
+#include "kernel/sw_delay.gen.h"
+
 #include <math.h>
 #include <string.h>
+
+/* The temperature of ground and walls over air. */
+
+#define HALF_PI 1.57079632679490f
+
+float qn_sw_ground_clearness(const qn_sw_step_weather *row)
+{
+    const int is_above = row->zenith > 0 && row->zenith < 90;
+    const float low_sun = 0.3454f + (is_above ? 0.1473f * logf(90 - row->zenith) : 0);
+    float share;
+
+    if (!(row->altitude > 0 && row->clear_sky_global > 0))
+        return 1;
+    share = row->global / row->clear_sky_global + 1 - low_sun;
+    return isfinite(share) ? fminf(share, 1) : 1;
+}
+
+/* `delay`: days from sunrise to the highest temperature. */
+static float excess(const qn_sw_step_weather *row, const qn_sw_ground_class *kind, float delay)
+{
+    const float sunrise = row->sunrise_h / 24;
+    const float amplitude = kind->tgk * row->altmax + kind->tstart;
+    float t = 0;
+
+    if (row->altitude <= 0)
+        return 0;
+    if (row->dectime > sunrise)
+        t = amplitude * sinf((row->dectime - sunrise) / delay * HALF_PI);
+    return fmaxf(t * qn_sw_ground_clearness(row), 0);
+}
+
+float qn_sw_ground_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *ground)
+{
+    const float delay = ground->tmaxlst / 24 - row->sunrise_h / 24;
+
+    return excess(row, ground, delay <= 0 ? 1 : delay);
+}
+
+float qn_sw_wall_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *wall)
+{
+    const float delay = wall->tmaxlst / 24 - row->sunrise_h / 24;
+
+    return delay > 0 ? excess(row, wall, delay) : 0;
+}
+
+/* The delay. */
+
+#define AFTER_DAYS (59.0 / 1440) /* the state moves only after this long */
+#define RATE       33.27         /* per day */
+
+qn_sw_delay qn_sw_delay_begin(double step_days)
+{
+    return (qn_sw_delay){ .is_first = 1, .step_days = step_days };
+}
+
+void qn_sw_delay_take(qn_sw_delay *delay, sw_moment *step)
+{
+    const int moves = delay->timeadd >= AFTER_DAYS;
+    const double age = delay->timeadd + (moves ? 0 : delay->step_days);
+
+    step->delay_reset = delay->is_first;
+    step->delay_moves = moves;
+    step->delay_keep = (float)exp(-RATE * age);
+    if (!moves)
+        delay->timeadd = age;
+    else
+        delay->timeadd = delay->step_days > AFTER_DAYS ? delay->step_days : 0;
+    delay->is_first = !step->is_day;
+    if (!step->is_day)
+        delay->timeadd = 0;
+}
+
+qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_step_table *series, int cols, int rows,
+                          int planes, qn_buf *value, qn_buf *state, qn_err *err)
+{
+    return stage_sw_delay(graph, "delay", qn_range_3d(cols, rows, planes), (qn_i64)cols * rows,
+                          cols, series->now, series->steps, value, state, err);
+}
+
+/* The record. */
 
 static float rad(float degrees)
 {

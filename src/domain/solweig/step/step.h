@@ -1,8 +1,9 @@
 /* step.h - everything in a time step that all pixels share.
  *
- * Weather and sun of a step (qn_sw_step_weather) and the materials become a record of numbers (sw_moment),
- * and, under a sky of patches, a row of its table (sw_sky). All records are made before the first
- * step, uploaded once, and stay on the device; a number there says which step is the present one.
+ * Weather and sun of a step (qn_sw_step_weather) and the materials become a record of numbers
+ * (sw_moment), and, under a sky of patches, a row of its table (sw_sky). All records are made
+ * before the first step, uploaded once, and stay on the device; a number there says which step is
+ * the present one.
  */
 #ifndef QN_SOLWEIG_STEP_STEP_H
 #define QN_SOLWEIG_STEP_STEP_H
@@ -110,6 +111,10 @@ qn_sw_materials qn_sw_materials_default(void);
 void qn_sw_moment_fill(const qn_sw_step_weather *row, const qn_sw_materials *materials,
                        const qn_sw_dome *patches, const float *luminance, const float *emissivity,
                        qn_sw_delay *delay, sw_moment *out, sw_sky *sky);
+
+/* A new buffer of `elems` elements of `bytes` each. */
+qn_status qn_sw_buf_new(qn_ctx *ctx, const char *name, size_t elems, size_t bytes, qn_buf **out,
+                        qn_err *err);
 
 /* All records on the device. A graph of one step ends with qn_sw_add_next and is run repeatedly. */
 typedef struct qn_sw_step_table {

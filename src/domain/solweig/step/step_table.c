@@ -3,18 +3,29 @@
 
 #include "kernel/solweig/sw_radiation.h"
 #include "kernel/sw_ground.gen.h"
+#include "util/list.h"
 
 #include <stdlib.h>
 
-static qn_status filled(qn_ctx *ctx, const char *name, const void *data, size_t n, size_t bytes,
-                        qn_buf **out, qn_err *err)
+qn_status qn_sw_buf_new(qn_ctx *ctx, const char *name, size_t elems, size_t bytes, qn_buf **out,
+                        qn_err *err)
 {
     size_t all = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_size_mul(n, bytes, name, &all, err));
+    QN_TRY(qn_size_mul(elems, bytes, name, &all, err));
     QN_TRY(qn_buf_new(ctx, name, all, out, err));
-    QN_TRY(qn_buf_write(*out, 0, data, all, err));
+out:
+    return st;
+}
+
+static qn_status filled(qn_ctx *ctx, const char *name, const void *data, size_t n, size_t bytes,
+                        qn_buf **out, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_buf_new(ctx, name, n, bytes, out, err));
+    QN_TRY(qn_buf_write(*out, 0, data, n * bytes, err));
 out:
     return st;
 }
@@ -32,8 +43,7 @@ qn_status qn_sw_step_table_new(qn_ctx *ctx, int n_steps, const sw_moment *steps,
     if (n_patches < 0 || n_patches > 32 * SW_MAX_WORDS || n_patches % SW_PATCH_CHUNK)
         return qn_fail(err, QN_ERR_USAGE, "a table of %d patches; it has a multiple of %d up to %d",
                        n_patches, SW_PATCH_CHUNK, 32 * SW_MAX_WORDS);
-    if (!(series = calloc(1, sizeof *series)))
-        return qn_fail(err, QN_ERR_NOMEM, "a series of %d steps", n_steps);
+    QN_TRY(QN_NEW(series, 1, "a series of steps", err));
     *series = (qn_sw_step_table){ .ctx = ctx, .n_steps = n_steps, .n_patches = n_patches };
     QN_TRY(filled(ctx, "now", &zero, 1, sizeof zero, &series->now, err));
     QN_TRY(filled(ctx, "steps", steps, (size_t)n_steps, sizeof *steps, &series->steps, err));

@@ -4,6 +4,7 @@
  * coarse guess, but it is the reference's.
  */
 #include "surface.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,10 +140,9 @@ qn_status qn_sw_building_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err
 {
     const size_t n = qn_sw_elems(&s->dsm.place);
     qn_status st = QN_OK;
-    uint8_t *mask = malloc(n);
+    uint8_t *mask = NULL;
 
-    if (!mask)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for a mask of %zu pixels", n);
+    QN_TRY(QN_NEW(mask, n, "a mask", err));
     memset(mask, 1, n);
     if (s->land_cover) {
         for (size_t i = 0; i < n; i++)

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Closer to the ground than this is ground. */
 #define NEAR_GROUND 0.1f

@@ -1,5 +1,6 @@
 /* smooth.c - DEMs of whole metres: finding them, and rounding their steps off. */
 #include "surface.h"
+#include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,15 +69,12 @@ qn_status qn_sw_smooth(qn_sw_raster *raster, double sigma, qn_err *err)
 {
     const qn_sw_place *place = &raster->place;
     const int radius = (int)ceil(3 * sigma);
-    float *weight = calloc(2 * (size_t)radius + 1, sizeof *weight);
-    float *between = malloc(qn_sw_elems(place) * sizeof *between);
+    float *weight = NULL;
+    float *between = NULL;
     qn_status st = QN_OK;
 
-    if (!weight || !between) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory to smooth a raster of %lld x %lld pixels",
-                     (long long)place->rows, (long long)place->cols);
-        goto out;
-    }
+    QN_TRY(QN_NEW(weight, 2 * (size_t)radius + 1, "a raster to smooth", err));
+    QN_TRY(QN_NEW(between, qn_sw_elems(place), "a raster to smooth", err));
     make_weights(sigma, radius, weight);
     for (qn_i64 y = 0; y < place->rows; y++)
         smooth_row(raster->data + y * place->cols, place->cols, weight, radius,

@@ -65,8 +65,9 @@ qn_status qn_sw_smooth(qn_sw_raster *raster, double sigma, qn_err *err);
 
 /* Loading. */
 
-/* Reads or copies all layers, brings them onto one grid, prepares the heights and cuts everything to
- * the valid pixels. A member of `layers` that is NULL, empty, NaN or 0 is not given. Sets *was_smoothed (may be NULL) when the DEM was of whole metres and was smoothed.
+/* Reads or copies all layers, brings them onto one grid, prepares the heights and cuts everything
+ * to the valid pixels. A member of `layers` that is NULL, empty, NaN or 0 is not given. Sets
+ * *was_smoothed (may be NULL) when the DEM was of whole metres and was smoothed.
  */
 qn_status qn_sw_surface_load(const qn_sw_layer_options *layers, qn_sw_surface *out,
                              int *was_smoothed, qn_err *err);
@@ -81,13 +82,6 @@ typedef struct qn_sw_relief {
 } qn_sw_relief;
 
 qn_sw_relief qn_sw_relief_of(const qn_sw_surface *surface);
-
-/* 1 where DSM, and DEM and walls where present, are finite and the land cover is known. */
-qn_status qn_sw_valid_mask(const qn_sw_surface *surface, uint8_t **out, qn_err *err);
-
-/* The smallest window with every valid pixel; fails when there is none. */
-qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
-                          qn_err *err);
 
 /* NaN (land cover: unknown) outside the valid pixels, then all layers cut to their box. */
 qn_status qn_sw_crop_to_valid(qn_sw_surface *surface, qn_err *err);

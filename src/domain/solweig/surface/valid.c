@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Relief. */
 
@@ -48,7 +47,8 @@ qn_sw_relief qn_sw_relief_of(const qn_sw_surface *s)
 
 /* Valid pixels. */
 
-qn_status qn_sw_valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
+/* 1 where DSM, and DEM and walls where present, are finite and the land cover is known. */
+static qn_status valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
 {
     const float *layers[] = { s->dsm.data, s->dem.data, s->wall_height.data, s->wall_aspect.data };
     const size_t n = qn_sw_elems(&s->dsm.place);
@@ -66,8 +66,9 @@ qn_status qn_sw_valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
     return QN_OK;
 }
 
-qn_status qn_sw_valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
-                          qn_err *err)
+/* The smallest window with every valid pixel; fails when there is none. */
+static qn_status valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
+                           qn_err *err)
 {
     qn_i64 top = place->rows, bottom = -1, left = place->cols, right = -1;
 
@@ -128,11 +129,11 @@ qn_status qn_sw_crop_to_valid(qn_sw_surface *s, qn_err *err)
     const qn_i64 cols = s->dsm.place.cols;
     qn_status st = QN_OK;
     qn_sw_raster cut[LAYERS] = { 0 };
-    qn_window box;
+    qn_window box = { 0 };
     uint8_t *mask = NULL;
 
-    QN_TRY(qn_sw_valid_mask(s, &mask, err));
-    QN_TRY(qn_sw_valid_box(&s->dsm.place, mask, &box, err));
+    QN_TRY(valid_mask(s, &mask, err));
+    QN_TRY(valid_box(&s->dsm.place, mask, &box, err));
     for (int i = 0; i < LAYERS; i++)
         QN_TRY(cut_valid(layers[i], mask, box, &cut[i], err));
 

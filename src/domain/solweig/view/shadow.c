@@ -34,32 +34,21 @@ static void clear_sun(void *user, qn_tile_slot *slot)
     qn_buf_free(j->which);
     qn_buf_free(j->shade.shadow);
     qn_buf_free(j->shade.wall_sun);
-    qn_buf_free(j->layers.dsm);
-    qn_buf_free(j->layers.canopy);
-    qn_buf_free(j->layers.trunk);
+    qn_sw_heights_free(&j->layers);
     j->graph = NULL;
     j->shadow = NULL;
     j->rays = NULL;
     j->which = NULL;
     j->shade = (qn_sw_shade){ 0 };
-    j->layers = (qn_sw_height_bufs){ 0 };
 }
 
 static qn_status make_buffers(sun_job *j, const qn_tile *tile, qn_err *err)
 {
     const size_t bytes = qn_window_pixels(&tile->core) * sizeof(float);
-    const qn_sw_surface *s = j->surface;
-    const qn_i64 cols = s->dsm.place.cols;
     const int32_t first = 0;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_tile_upload(j->ctx, "sw dsm", s->dsm.data, cols, &tile->outer, &j->layers.dsm, err));
-    if (j->has_veg) {
-        QN_TRY(qn_tile_upload(j->ctx, "sw canopy", s->cdsm.data, cols, &tile->outer,
-                              &j->layers.canopy, err));
-        QN_TRY(qn_tile_upload(j->ctx, "sw trunk", s->tdsm.data, cols, &tile->outer,
-                              &j->layers.trunk, err));
-    }
+    QN_TRY(qn_sw_heights_upload(j->ctx, j->surface, j->has_veg, tile, &j->layers, err));
     QN_TRY(qn_buf_new(j->ctx, "sw which", sizeof first, &j->which, err));
     QN_TRY(qn_buf_write(j->which, 0, &first, sizeof first, err));
     QN_TRY(qn_buf_new(j->ctx, "sw shadow", bytes, &j->shade.shadow, err));

@@ -4,7 +4,6 @@
  */
 #include "view.h"
 
-#include "domain/solweig/shadow/shadow.h"
 #include "util/clock.h"
 
 #include <quern/metrics.h>
@@ -16,14 +15,14 @@
  * made; two of each without vegetation. */
 enum { PLANES = 12, PLANES_BARE = 4 };
 
-enum { LAYERS = 3, IN_FLIGHT = 2 };
+enum { IN_FLIGHT = 2 };
 
 /* Of a tile's progress until its sums are made. */
 static const double MARCH_SHARE = 0.95;
 
 /* Arrays of a tile, and its graph that is running. */
 typedef struct svf_tile {
-    qn_buf *layers[LAYERS]; /* DSM, canopy, trunk; the last two NULL without trees */
+    qn_sw_height_bufs layers;
     qn_sw_shadow_raster *shadow;
     qn_sw_sky *sky; /* stays for the next tile of the same shape */
     qn_i64 sky_rows, sky_cols;
@@ -114,10 +113,7 @@ static void clear(void *user, qn_tile_slot *slot)
     qn_buf_free(t->views.veg);
     qn_buf_free(t->views.vb);
     t->views = (qn_sw_views){ 0 };
-    for (int i = 0; i < LAYERS; i++) {
-        qn_buf_free(t->layers[i]);
-        t->layers[i] = NULL;
-    }
+    qn_sw_heights_free(&t->layers);
     for (int i = 0; i < QN_SW_SVF_MATRICES; i++) {
         qn_buf_free(t->bytes[i]);
         t->bytes[i] = NULL;
@@ -162,21 +158,13 @@ out:
 
 static qn_status make_tile(svf_job *j, svf_tile *t, const qn_tile *tile, qn_err *err)
 {
-    static const char *const names[LAYERS] = { "sw dsm", "sw canopy", "sw trunk" };
-    const qn_sw_surface *s = j->surface;
-    const float *const layers[LAYERS] = { s->dsm.data, s->cdsm.data, s->tdsm.data };
     const qn_sw_area area = qn_sw_area_of(tile, j->gmax);
     qn_status st = QN_OK;
 
-    for (int i = 0; i < (j->has_veg ? LAYERS : 1); i++)
-        QN_TRY(qn_tile_upload(j->ctx, names[i], layers[i], s->dsm.place.cols, &tile->outer,
-                              &t->layers[i], err));
+    QN_TRY(qn_sw_heights_upload(j->ctx, j->surface, j->has_veg, tile, &t->layers, err));
     QN_TRY(make_sky(j, t, &tile->outer, err));
     QN_TRY(make_results(j->ctx, t, &tile->core, err));
-    QN_TRY(qn_sw_shadow_new(
-        j->ctx, &area,
-        &(qn_sw_height_bufs){ .dsm = t->layers[0], .canopy = t->layers[1], .trunk = t->layers[2] },
-        &t->shadow, err));
+    QN_TRY(qn_sw_shadow_new(j->ctx, &area, &t->layers, &t->shadow, err));
 out:
     return st;
 }

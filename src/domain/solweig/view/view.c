@@ -1,9 +1,6 @@
 /* view.c - what the maps share: tiles, and files of the kind that a name asks for. */
 #include "view.h"
 
-#include <string.h>
-#include <strings.h>
-
 /* Tiles. */
 
 qn_status qn_sw_tiles_of(qn_ctx *ctx, const qn_sw_place *place, qn_tiles_needs *needs,
@@ -33,6 +30,32 @@ qn_sw_area qn_sw_area_of(const qn_tile *tile, float gmax)
                          .gmax = gmax };
 }
 
+qn_status qn_sw_heights_upload(qn_ctx *ctx, const qn_sw_surface *s, int has_veg,
+                               const qn_tile *tile, qn_sw_height_bufs *out, qn_err *err)
+{
+    const qn_i64 cols = s->dsm.place.cols;
+    const qn_window *w = &tile->outer;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_tile_upload(ctx, "sw dsm", s->dsm.data, cols, w, &out->dsm, err));
+    if (has_veg) {
+        QN_TRY(qn_tile_upload(ctx, "sw canopy", s->cdsm.data, cols, w, &out->canopy, err));
+        QN_TRY(qn_tile_upload(ctx, "sw trunk", s->tdsm.data, cols, w, &out->trunk, err));
+    }
+out:
+    return st;
+}
+
+void qn_sw_heights_free(qn_sw_height_bufs *bufs)
+{
+    qn_buf_free(bufs->dsm);
+    qn_buf_free(bufs->canopy);
+    qn_buf_free(bufs->trunk);
+    qn_buf_free(bufs->wall_height);
+    qn_buf_free(bufs->wall_aspect);
+    *bufs = (qn_sw_height_bufs){ 0 };
+}
+
 qn_status qn_sw_tile_start(const qn_tile_slot *slot, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -45,19 +68,13 @@ out:
 
 /* Files. */
 
-static int has_ending(const char *path, const char *ending)
-{
-    const size_t n = strlen(path), m = strlen(ending);
-
-    return n > m && !strcasecmp(path + n - m, ending);
-}
-
 qn_status qn_sw_map_check(const char *path, qn_err *err)
 {
-    if (has_ending(path, ".tif") && !qn_sw_has_geotiff())
+    if (qn_sw_has_ending(path, ".tif") && !qn_sw_has_geotiff())
         return qn_fail(err, QN_ERR_UNSUPPORTED, "%s: this build has no GDAL to write it; use .npy",
                        path);
-    if (!has_ending(path, ".tif") && !has_ending(path, ".npy") && !has_ending(path, ".png"))
+    if (!qn_sw_has_ending(path, ".tif") && !qn_sw_has_ending(path, ".npy") &&
+        !qn_sw_has_ending(path, ".png"))
         return qn_fail(err, QN_ERR_USAGE, "%s does not end with .tif, .npy or .png", path);
     return QN_OK;
 }
@@ -65,7 +82,7 @@ qn_status qn_sw_map_check(const char *path, qn_err *err)
 qn_status qn_sw_map_out(const char *path, const qn_sw_raster *raster, const qn_sw_map *map,
                         qn_err *err)
 {
-    if (has_ending(path, ".png"))
+    if (qn_sw_has_ending(path, ".png"))
         return qn_sw_map_write(path, raster->data, raster->place.rows, raster->place.cols, map,
                                err);
     return qn_sw_raster_write(path, raster, err);

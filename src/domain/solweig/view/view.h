@@ -71,6 +71,11 @@ qn_status qn_sw_tiles_of(qn_ctx *ctx, const qn_sw_place *place, qn_tiles_needs *
 /* A tile as marches see it: results for its padded core. */
 qn_sw_area qn_sw_area_of(const qn_tile *tile, float gmax);
 
+/* Heights of a tile on the device; without vegetation the DSM alone. */
+qn_status qn_sw_heights_upload(qn_ctx *ctx, const qn_sw_surface *surface, int has_veg,
+                               const qn_tile *tile, qn_sw_height_bufs *out, qn_err *err);
+void qn_sw_heights_free(qn_sw_height_bufs *bufs);
+
 /* Pins the graph of a tile where that is needed, and starts it. */
 qn_status qn_sw_tile_start(const qn_tile_slot *slot, qn_graph *graph, qn_err *err);
 

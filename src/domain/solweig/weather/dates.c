@@ -1,7 +1,6 @@
 /* dates.c - the calendar, and filters of dates. */
 #include "weather.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,72 +59,80 @@ qn_sw_date qn_sw_date_of(qn_i64 minutes)
     while (days >= days_before_year(date.year + 1))
         date.year++;
     left = (int)(days - days_before_year(date.year));
-    date.day_of_year = left + 1;
     while (left >= qn_sw_days_in_month(date.year, date.month))
         left -= qn_sw_days_in_month(date.year, date.month++);
     date.day = left + 1;
     return date;
 }
 
+int qn_sw_date_is_valid(const qn_sw_date *d)
+{
+    return d->year >= 1 && d->year <= 9999 && d->month >= 1 && d->month <= 12 && d->day >= 1 &&
+           d->day <= qn_sw_days_in_month(d->year, d->month) && d->hour >= 0 && d->hour < 24 &&
+           d->minute >= 0 && d->minute < 60 && d->second >= 0 && d->second < 60;
+}
+
+int qn_sw_day_of_year(const qn_sw_date *date)
+{
+    return days_before_month(date->year, date->month) + date->day;
+}
+
+static qn_i64 minutes_of(const qn_sw_date *d)
+{
+    return qn_sw_minutes_of(d->year, d->month, d->day, d->hour, d->minute);
+}
+
+qn_sw_date qn_sw_date_add(qn_sw_date date, long long seconds)
+{
+    const long long total = seconds + date.second;
+    const long long minutes = total / 60 - (total % 60 < 0);
+    qn_sw_date moved = qn_sw_date_of(minutes_of(&date) + minutes);
+
+    moved.second = (int)(total - 60 * minutes);
+    return moved;
+}
+
 /* Filters. */
 
 typedef struct {
     int has_year, has_time;
-    int year, month, day, hour, minute;
+    qn_sw_date date;
 } parsed_date;
 
-static qn_status fail_date(const char *text, qn_err *err)
-{
-    return qn_fail(err, QN_ERR_USAGE,
-                   "date \"%.40s\" is none of YYYY-MM-DD, YYYY-MM-DDTHH:MM, MM-DD", text);
-}
-
-/* Reads exactly `n` digits and moves `*text` past them; -1 when they are not there. */
-static int take_digits(const char **text, int n)
+int qn_sw_take_digits(const char **at, int n, char after, int *out)
 {
     int value = 0;
 
-    for (int i = 0; i < n; i++, (*text)++) {
-        if (**text < '0' || **text > '9')
-            return -1;
-        value = value * 10 + (**text - '0');
+    for (int i = 0; i < n; i++) {
+        if ((*at)[i] < '0' || (*at)[i] > '9')
+            return 0;
+        value = 10 * value + (*at)[i] - '0';
     }
-    return value;
-}
-
-static int take_char(const char **text, const char *any_of)
-{
-    if (!**text || !strchr(any_of, **text))
+    if (after && (*at)[n] != after)
         return 0;
-    (*text)++;
+    *at += n + (after != 0);
+    *out = value;
     return 1;
 }
 
 static qn_status parse_date(const char *text, parsed_date *out, qn_err *err)
 {
     const char *at = text;
-    parsed_date d = { 0 };
+    const int has_year = strlen(text) > 4 && text[4] == '-';
+    qn_sw_date d = { .year = 2000 }; /* a leap year: 02-29 is a day */
+    int is_date = (!has_year || qn_sw_take_digits(&at, 4, '-', &d.year)) &&
+                  qn_sw_take_digits(&at, 2, '-', &d.month) && qn_sw_take_digits(&at, 2, 0, &d.day);
+    const int has_time = is_date && has_year && (*at == 'T' || *at == ' ');
 
-    d.has_year = strlen(text) > 4 && text[4] == '-';
-    d.year = d.has_year ? take_digits(&at, 4) : 2000; /* a leap year: 02-29 is a day */
-    if (d.has_year && !take_char(&at, "-"))
-        return fail_date(text, err);
-    d.month = take_digits(&at, 2);
-    if (!take_char(&at, "-"))
-        return fail_date(text, err);
-    d.day = take_digits(&at, 2);
-    if (d.has_year && take_char(&at, "T ")) {
-        d.has_time = 1;
-        d.hour = take_digits(&at, 2);
-        if (!take_char(&at, ":"))
-            return fail_date(text, err);
-        d.minute = take_digits(&at, 2);
+    if (has_time) {
+        at++;
+        is_date =
+            qn_sw_take_digits(&at, 2, ':', &d.hour) && qn_sw_take_digits(&at, 2, 0, &d.minute);
     }
-    if (*at || d.year < 1 || d.month < 1 || d.month > 12 || d.day < 1 ||
-        d.day > qn_sw_days_in_month(d.year, d.month) || d.hour < 0 || d.hour > 23 || d.minute < 0 ||
-        d.minute > 59)
-        return fail_date(text, err);
-    *out = d;
+    if (!is_date || *at || !qn_sw_date_is_valid(&d))
+        return qn_fail(err, QN_ERR_USAGE,
+                       "date \"%.40s\" is none of YYYY-MM-DD, YYYY-MM-DDTHH:MM, MM-DD", text);
+    *out = (parsed_date){ has_year, has_time, d };
     return QN_OK;
 }
 
@@ -157,13 +164,8 @@ static qn_status parse_hours(const char *text, uint32_t *out, qn_err *err)
     return QN_OK;
 }
 
-static qn_i64 minutes_of(const parsed_date *d)
-{
-    return qn_sw_minutes_of(d->year, d->month, d->day, d->hour, d->minute);
-}
-
 /* Stamps are whole minutes, so an end at 23:59:59 includes the last row of a day. */
-static qn_i64 end_of(const parsed_date *d)
+static qn_i64 end_of(const qn_sw_date *d)
 {
     const int is_midnight = d->hour == 0 && d->minute == 0;
 
@@ -189,11 +191,11 @@ qn_status qn_sw_date_filter_parse(const char *start, const char *end, const char
                            "start %.40s and end %.40s: either both have a year or none", start,
                            end);
         filter.kind = from.has_year ? QN_SW_BETWEEN : QN_SW_EVERY_YEAR;
-        filter.first = minutes_of(&from);
+        filter.first = minutes_of(&from.date);
         /* Without an end, a start with a time means that one row. */
-        filter.last = end || !from.has_time ? end_of(&to) : filter.first;
-        filter.first_day = from.month * 100 + from.day;
-        filter.last_day = to.month * 100 + to.day;
+        filter.last = end || !from.has_time ? end_of(&to.date) : filter.first;
+        filter.first_day = from.date.month * 100 + from.date.day;
+        filter.last_day = to.date.month * 100 + to.date.day;
         if (from.has_year && filter.last < filter.first)
             return qn_fail(err, QN_ERR_USAGE, "end %.40s lies before start %.40s", end, start);
     }

@@ -2,11 +2,11 @@
 #include "weather_impl.h"
 #include "util/file.h"
 #include "util/list.h"
+#include "domain/solweig/raster/raster.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Text. */
 
@@ -67,12 +67,8 @@ int qn_sw_number(const char *text, double *out)
 qn_status qn_sw_add_row(qn_sw_row_list *list, const char *name, const qn_sw_weather_row *row,
                         qn_err *err)
 {
-    qn_sw_weather_row *rows = qn_grown(list->rows, list->n, &list->room, sizeof *rows);
-
-    if (!rows)
-        return qn_fail(err, QN_ERR_NOMEM, "%s:%zu: no memory for %zu rows", name, row->line,
-                       list->n + 1);
-    list->rows = rows;
+    if (QN_GROW(list->rows, list->n, &list->room, "weather", err) != QN_OK)
+        return qn_prefix(err, "%s:%zu", name, row->line);
     list->rows[list->n++] = *row;
     return QN_OK;
 }
@@ -144,10 +140,7 @@ static qn_status refuse_twice(const char *const *paths, const qn_sw_weather_row 
 
 static int is_epw(const char *path, const char *text)
 {
-    const size_t len = strlen(path);
-
-    return (len > 4 && strcasecmp(path + len - 4, ".epw") == 0) ||
-           strncmp(text, "LOCATION,", 9) == 0;
+    return qn_sw_has_ending(path, ".epw") || strncmp(text, "LOCATION,", 9) == 0;
 }
 
 static qn_status read_file(const char *const *paths, size_t file, size_t n_paths,
@@ -159,7 +152,7 @@ static qn_status read_file(const char *const *paths, size_t file, size_t n_paths
     char *text = NULL;
     size_t bytes = 0;
 
-    QN_TRY(qn_file_read(paths[file], &text, &bytes, err));
+    QN_TRY(qn_file_read_most(paths[file], QN_MOST_WEATHER, &text, &bytes, err));
     qn_sw_lines lines = { .name = paths[file], .at = text, .end = text + bytes };
     if (bytes >= 3 && memcmp(text, mark, 3) == 0)
         lines.at += 3;
@@ -168,7 +161,7 @@ static qn_status read_file(const char *const *paths, size_t file, size_t n_paths
     } else if (n_paths == 1) {
         QN_TRY(qn_sw_read_epw(&lines, file, options, list, place, err));
     } else {
-        st = qn_fail(err, QN_ERR_USAGE, "%s: an EPW file stands alone, not among %zu files",
+        st = qn_fail(err, QN_ERR_USAGE, "%s: an EPW file is read alone, not among %zu files",
                      paths[file], n_paths);
     }
 out:
@@ -212,8 +205,8 @@ static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, siz
 }
 
 /* Filters and orders the rows that were read, and takes ownership of them. */
-static qn_status settle(const char *const *names, const qn_sw_date_filter *filter,
-                        qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
+static qn_status take_rows(const char *const *names, const qn_sw_date_filter *filter,
+                           qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
 {
     const size_t kept = filter_rows(list->rows, list->n, filter);
     qn_status st = QN_OK;
@@ -245,7 +238,7 @@ qn_status qn_sw_weather_read(const char *const *paths, size_t n_paths,
     QN_TRY(qn_sw_date_filter_parse(options->start, options->end, options->hours, &filter, err));
     for (size_t i = 0; i < n_paths; i++)
         QN_TRY(read_file(paths, i, n_paths, options, &list, &weather, err));
-    QN_TRY(settle(paths, &filter, &list, &weather, err));
+    QN_TRY(take_rows(paths, &filter, &list, &weather, err));
     *out = weather;
 out:
     free(list.rows);
@@ -278,12 +271,9 @@ qn_status qn_sw_weather_take(const qn_sw_weather_step *rows, size_t n_rows,
                                   .diffuse = w->diffuse,
                                   .line = i + 1 };
 
-        if (w->minutes < first || w->minutes > last) {
-            st = qn_fail(err, QN_ERR_INPUT,
-                         "weather:%zu: minute %lld is outside the years 1 .. 9999", i + 1,
-                         (long long)w->minutes);
-            goto out;
-        }
+        if (w->minutes < first || w->minutes > last)
+            QN_FAIL(err, QN_ERR_INPUT, "weather:%zu: minute %lld is outside the years 1 .. 9999",
+                    i + 1, (long long)w->minutes);
         row.date = qn_sw_date_of(w->minutes);
         QN_TRY(qn_sw_check_row(name[0], &row, err));
         QN_TRY(qn_sw_add_row(&list, name[0], &row, err));
@@ -291,7 +281,7 @@ qn_status qn_sw_weather_take(const qn_sw_weather_step *rows, size_t n_rows,
     for (size_t i = 0; i < n_rows && n_rows > 1; i++)
         list.rows[i].timestep_min =
             (double)(rows[1].minutes - rows[0].minutes > 1 ? rows[1].minutes - rows[0].minutes : 1);
-    QN_TRY(settle(name, &filter, &list, &weather, err));
+    QN_TRY(take_rows(name, &filter, &list, &weather, err));
     *out = weather;
 out:
     free(list.rows);

@@ -6,12 +6,26 @@
 
 #include <quern/solweig.h>
 
-/* Local clock times as minutes. */
+/* Local date and time.
+ *
+ * The calendar is the Gregorian one for every year. There is no time zone here: the place gives a
+ * stamp its meaning. */
 
 typedef struct qn_sw_date {
-    int year, month, day, hour, minute;
-    int day_of_year; /* 1 .. 366 */
+    int year, month, day; /* from 1 */
+    int hour, minute, second;
 } qn_sw_date;
+
+/* Whether it is a time of the calendar: hour 0 .. 23, year 1 .. 9999. */
+int qn_sw_date_is_valid(const qn_sw_date *date);
+int qn_sw_day_of_year(const qn_sw_date *date); /* 1 .. 366 */
+
+/* `date` moved by whole seconds, forward or back. */
+qn_sw_date qn_sw_date_add(qn_sw_date date, long long seconds);
+
+/* Reads exactly `n` digits and, where it is not 0, the character after them; 0 when they are not
+ * there. */
+int qn_sw_take_digits(const char **at, int n, char after, int *out);
 
 /* Minutes since the start of 1970, in local time; days before it are negative. The month and the
  * day must be those of a calendar; hours and minutes may be any. */

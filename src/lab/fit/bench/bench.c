@@ -3,8 +3,8 @@
 
 #include "domain/fit/host/host.h"
 #include "util/clock.h"
-#include "util/list.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,27 +15,63 @@ void qn_fit_bench_free(qn_fit_bench *bench)
     *bench = (qn_fit_bench){ 0 };
 }
 
-qn_fit_bench_row *qn_fit_bench_add(qn_fit_bench *bench)
+static double or_nan(double value)
 {
-    qn_fit_bench_row *rows = qn_grown(bench->rows, bench->n, &bench->room, sizeof *rows);
-
-    if (!rows)
-        return NULL;
-    bench->rows = rows;
-    bench->rows[bench->n] = (qn_fit_bench_row){ .bench = "" };
-    return &bench->rows[bench->n++];
+    return value > 0 ? value : NAN;
 }
 
-double qn_fit_bench_best_us(const qn_fit_bench_row *row)
+qn_status qn_fit_bench_add(qn_fit_bench *bench, const qn_fit_bench_row *row, qn_err *err)
 {
-    return row->piped_us > 0 && row->piped_us < row->best_us ? row->piped_us : row->best_us;
+    qn_fit_bench_row r = *row;
+    const double us = r.piped_us > 0 ? fmin(r.piped_us, r.best_us) : r.best_us;
+
+    r.piped_us = or_nan(r.piped_us);
+    r.first_us = or_nan(r.first_us);
+    r.bytes = or_nan(r.bytes);
+    r.each_ns = us * 1e3 / (double)r.n;
+    r.gbs = r.bytes / us / 1e3;
+    r.bound_us = or_nan(r.bytes / bench->gbs / 1e3);
+    r.bound_pct = 100 * r.bound_us / us;
+    return QN_SHEET_ADD(bench->rows, bench->n, bench->room, &r, err);
 }
 
-double qn_fit_bench_bound_pct(const qn_fit_bench *bench, const qn_fit_bench_row *row)
+double qn_fit_bench_now(void *user)
 {
-    if (!(row->bytes > 0) || !(bench->gbs > 0))
-        return 0;
-    return 100 * (row->bytes / bench->gbs / 1e3) / qn_fit_bench_best_us(row);
+    (void)user;
+    return qn_now_us() / 1e6;
+}
+
+enum { SAMPLES = 20, MIN_PIPED = 5, MAX_PIPED = 400, PIPED_ROWS = 3 };
+static const double PIPED_US = 2e5; /* approximate time of a row of evaluations */
+
+typedef struct piped {
+    qn_graph *graph;
+    int runs;
+} piped;
+
+static qn_status run_piped(void *user, double *us, qn_err *err)
+{
+    const piped *p = user;
+
+    return qn_time_runs(p->graph, p->runs, us, err);
+}
+
+qn_status qn_fit_measure(qn_graph *graph, qn_fit_bench_row *row, qn_err *err)
+{
+    piped p = { .graph = graph };
+    qn_timing timing;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_time_graph(graph, SAMPLES, 0, &timing, err));
+    row->first_us = timing.first_us;
+    row->best_us = timing.samples.min;
+    row->median_us = timing.samples.median;
+    p.runs = (int)fmin(fmax(PIPED_US / row->best_us, MIN_PIPED), MAX_PIPED);
+    QN_TRY(qn_time(0, PIPED_ROWS - 1, run_piped, &p, &timing, err));
+    row->piped_us = qn_time_best(&timing);
+    snprintf(row->device, sizeof row->device, "%s", qn_graph_stage_device(graph, 0));
+out:
+    return st;
 }
 
 /* One evaluation. */
@@ -44,9 +80,9 @@ typedef struct {
     qn_fit_device *device;
     qn_graph *graph;
     qn_buf *x, *rows, *jacobian, *gradient;
-} stand;
+} fixture;
 
-static void stand_free(stand *s)
+static void fixture_free(fixture *s)
 {
     qn_graph_free(s->graph);
     qn_buf_free(s->x);
@@ -56,7 +92,7 @@ static void stand_free(stand *s)
     qn_fit_device_free(s->device);
 }
 
-static qn_status add_stages(stand *s, qn_fit_work work, qn_err *err)
+static qn_status add_stages(fixture *s, qn_fit_work work, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -82,16 +118,15 @@ out:
     return st;
 }
 
-qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const char *bench_name,
-                                const char *what, qn_fit_work work, qn_fit_precision precision,
-                                qn_fit_bench *bench, qn_err *err)
+static qn_status evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const char *bench_name,
+                          const char *what, qn_fit_work work, qn_fit_precision precision,
+                          qn_fit_bench *bench, qn_err *err)
 {
     static const char *const works[] = { "residuals", "residuals+jacobian", "gradient gather",
                                          "gradient owner", "gradient atomic" };
     qn_fit_bench_row row = { .bench = bench_name, .precision = precision };
     qn_fit_traffic traffic;
-    qn_fit_bench_row *place;
-    stand s = { 0 };
+    fixture s = { 0 };
     qn_status st = QN_OK;
 
     row.n = qn_fit_problem_n_instances(problem);
@@ -108,12 +143,9 @@ qn_status qn_fit_bench_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, cons
     QN_TRY(qn_graph_new(ctx, "fit.bench", &s.graph, err));
     QN_TRY(add_stages(&s, work, err));
     QN_TRY(qn_fit_measure(s.graph, &row, err));
-    if (!(place = qn_fit_bench_add(bench)))
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
-    else
-        *place = row;
+    QN_TRY(qn_fit_bench_add(bench, &row, err));
 out:
-    stand_free(&s);
+    fixture_free(&s);
     return st;
 }
 
@@ -146,10 +178,9 @@ static qn_status linearize(void *user, double *us, qn_err *err)
 static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *c,
                                qn_fit_bench *bench, qn_err *err)
 {
-    enum { WARM = 1, SAMPLES = 20 };
+    enum { WARM = 1 };
     qn_fit_bench_row row = { .bench = c->bench, .precision = QN_FIT_F64 };
     qn_fit_host *host = NULL;
-    qn_fit_bench_row *place;
     qn_fit_traffic traffic;
     qn_timing timing;
     qn_status st = QN_OK;
@@ -164,10 +195,7 @@ static qn_status evaluate_host(const qn_fit_problem *problem, const bench_case *
     row.first_us = timing.first_us;
     row.best_us = timing.samples.min;
     row.median_us = timing.samples.median;
-    if (!(place = qn_fit_bench_add(bench)))
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
-    else
-        *place = row;
+    QN_TRY(qn_fit_bench_add(bench, &row, err));
 out:
     qn_fit_host_free(host);
     return st;
@@ -209,8 +237,8 @@ static qn_status run_case(qn_ctx *ctx, const bench_case *c, uint32_t n, qn_fit_p
     QN_TRY(c->make(n, &problem, err));
     for (int work = 0; work <= QN_FIT_DO_ATOMIC; work++)
         if (c->works & 1u << work && (work != QN_FIT_DO_ATOMIC || has_atomics(ctx)))
-            QN_TRY(qn_fit_bench_evaluate(ctx, problem, c->bench, c->what, (qn_fit_work)work,
-                                         precision, bench, err));
+            QN_TRY(evaluate(ctx, problem, c->bench, c->what, (qn_fit_work)work, precision, bench,
+                            err));
     if (c->works & DO(LINEARIZE) && precision == QN_FIT_F64 && qn_device_count(ctx) == 1)
         QN_TRY(evaluate_host(problem, c, bench, err));
 out:
@@ -259,46 +287,44 @@ out:
     return st;
 }
 
-/* As a file. */
+/* As columns. */
 
-static json_t *row_json(const qn_fit_bench *bench, const qn_fit_bench_row *r)
+static const char *const precisions[] = { [QN_FIT_F64] = "f64", [QN_FIT_F32] = "f32", NULL };
+
+static const qn_column columns[] = {
+    { QN_COLUMN(qn_fit_bench_row, bench, "BENCH", "bench") },
+    { QN_COLUMN(qn_fit_bench_row, what, "WHAT", "what") },
+    { QN_COLUMN(qn_fit_bench_row, precision, "PREC", "precision", .words = precisions) },
+    { QN_COLUMN(qn_fit_bench_row, device, "DEVICE", "device") },
+    { QN_COLUMN(qn_fit_bench_row, n, "N", "n") },
+    { QN_COLUMN(qn_fit_bench_row, best_us, "BEST US", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_fit_bench_row, median_us, "MEDIAN US", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_fit_bench_row, piped_us, "PIPED US", NULL, .shown = "%.1f") },
+    { QN_COLUMN(qn_fit_bench_row, each_ns, "NS EACH", "ns_per_instance", .shown = "%.4f") },
+    { QN_COLUMN(qn_fit_bench_row, gbs, "GB/S", "gbs", .shown = "%.1f", .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, bound_pct, "BOUND %", "bound_pct", .shown = "%.1f",
+                .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, best_us, NULL, "best_s", .per = 1e6) },
+    { QN_COLUMN(qn_fit_bench_row, median_us, NULL, "median_s", .per = 1e6) },
+    { QN_COLUMN(qn_fit_bench_row, piped_us, NULL, "piped_s", .per = 1e6, .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, first_us, NULL, "first_s", .per = 1e6, .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, bytes, NULL, "bytes", .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, bound_us, NULL, "bound_s", .per = 1e6, .may_lack = 1) },
+    { QN_COLUMN(qn_fit_bench_row, note, NULL, "note") },
+};
+
+qn_sheet qn_fit_bench_sheet(const qn_fit_bench *bench)
 {
-    const double us = qn_fit_bench_best_us(r);
-
-    json_t *o =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:s}", "bench", r->bench, "what",
-                  r->what, "precision", r->precision == QN_FIT_F64 ? "f64" : "f32", "device",
-                  r->device, "n", (json_int_t)r->n, "best_s", r->best_us / 1e6, "median_s",
-                  r->median_us / 1e6, "ns_per_instance", us * 1e3 / (double)r->n, "note", r->note);
-
-    /* Absent where nothing was measured. */
-    if (o && r->piped_us > 0)
-        json_object_set_new(o, "piped_s", json_real(r->piped_us / 1e6));
-    if (o && r->first_us > 0)
-        json_object_set_new(o, "first_s", json_real(r->first_us / 1e6));
-    if (o && r->bytes > 0 && bench->gbs > 0) {
-        json_object_set_new(o, "bytes", json_real(r->bytes));
-        json_object_set_new(o, "gbs", json_real(r->bytes / us / 1e3));
-        json_object_set_new(o, "bound_s", json_real(r->bytes / bench->gbs / 1e9));
-        json_object_set_new(o, "bound_pct", json_real(qn_fit_bench_bound_pct(bench, r)));
-    }
-    return o;
+    return QN_SHEET(columns, bench->rows, bench->n);
 }
 
 json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command)
 {
+    const qn_sheet rows = qn_fit_bench_sheet(bench);
     char utc[QN_UTC_SIZE];
-    json_t *rows = json_array();
 
     qn_utc(utc);
-    for (size_t k = 0; rows && k < bench->n; k++)
-        if (json_array_append_new(rows, row_json(bench, &bench->rows[k]))) {
-            json_decref(rows);
-            rows = NULL;
-        }
-    if (!rows)
-        return NULL;
-    return json_pack("{s:s, s:s, s:s, s:s, s:f, s:o}", "format", "quern-fit-bench-1", "version",
-                     QN_VERSION, "utc", utc, "command", command, "bandwidth_gbs", bench->gbs,
-                     "rows", rows);
+    return json_pack("{s:s, s:s, s:s, s:o, s:f, s:o}", "format", "quern-fit-bench-1", "version",
+                     QN_VERSION, "utc", utc, "command", qn_json_text(command), "bandwidth_gbs",
+                     bench->gbs, "rows", qn_sheet_json(&rows));
 }

@@ -1,12 +1,12 @@
 /* bench.h - measures evaluations: `quern fit bench`.
  *
- * hello  squares of 1000 numbers, compared: whether a device works at all
- * B1  springs: residuals, residuals and Jacobian, gradient
- * B2  a term of 64 operations: value and derivatives
- * B3  cameras: residuals, residuals and Jacobian
- * B4  gradients: gathered, by owner or by atomic additions, for springs, cameras and a curve
- * B7  compiling: cold, from the disk, from memory; instances that become one group
- * B8  where a device begins to pay: a step of Levenberg-Marquardt on spheres of 12 vertices up
+ * hello squares of 1000 numbers, compared: whether a device works at all B1 springs: residuals,
+ * residuals and Jacobian, gradient B2 a term of 64 operations: value and derivatives B3 cameras:
+ * residuals, residuals and Jacobian B4 gradients: gathered, by owner or by atomic additions, for
+ * springs, cameras and a curve B5 whole solves by Levenberg-Marquardt: springs of a sphere,
+ * cameras and points; a curve if named B6 whole solves by L-BFGS: the hinge energy of spheres
+ * B7 compiling: cold, from the disk, from memory; instances that become one group B8 from which
+ * size a device pays: a step of Levenberg-Marquardt on spheres of 12 vertices up
  *
  * Everything is resident and warm, and results stay where they are computed.
  */
@@ -14,7 +14,8 @@
 #define QN_LAB_FIT_BENCH_BENCH_H
 
 #include "domain/fit/eval/eval.h"
-#include "util/json.h"
+#include "domain/fit/solve/solver.h"
+#include "lab/sheet.h"
 
 typedef struct qn_fit_bench_row {
     const char *bench; /* "B1" */
@@ -27,6 +28,11 @@ typedef struct qn_fit_bench_row {
     double bytes;              /* that must move; 0: no model */
     double first_us;           /* the very first, with compilation */
     char note[160];            /* a remark, or "" */
+
+    /* Made by qn_fit_bench_add, of the shorter of single and piped. It also makes NaN of what was
+     * not measured. */
+    double each_ns, gbs;
+    double bound_us, bound_pct; /* the time that bandwidth alone would take, and its share */
 } qn_fit_bench_row;
 
 /* Zero-initialised is empty. */
@@ -39,14 +45,33 @@ typedef struct qn_fit_bench {
 
 void qn_fit_bench_free(qn_fit_bench *bench);
 
-/* Time over the bound that bandwidth sets, in percent; 0 without a model. */
-double qn_fit_bench_bound_pct(const qn_fit_bench *bench, const qn_fit_bench_row *row);
-double qn_fit_bench_best_us(const qn_fit_bench_row *row); /* the least of single and piped */
-
 /* "B1" ... ; `n` 0: the sizes of that bench. Adds rows. QN_ERR_USAGE: no such bench. */
 qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_precision precision,
                            qn_fit_bench *bench, qn_err *err);
 
+qn_sheet qn_fit_bench_sheet(const qn_fit_bench *bench);
 json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command); /* NULL: no memory */
+
+/* Whole solves, timed from the problem in host memory to the result there, without building it. */
+
+typedef struct qn_fit_bench_solve_options {
+    const char *name;        /* "B5", "B6" */
+    const char *only;        /* "springs", "cameras", "curve" or "hinge"; NULL: all but the curve */
+    int level;               /* of the icosphere; 0: 5 for springs, 3 for hinges */
+    int n_cameras, n_points; /* 0: 64 and 20 000; points of a curve: 0 is 100 000 */
+    double goal;             /* a cost at which to stop; 0: 1e-12 for springs, else none */
+    int repeats;             /* 0: 3 */
+    int n_threads;           /* of the host's solvers; 0: one for each processor */
+    const char *speculate;   /* "0", "1"; NULL: the default of the device */
+    qn_fit_linear_kind linear;
+    qn_fit_jacobian jacobian;
+    qn_fit_precision storage; /* of a stored Jacobian */
+    qn_fit_precision precision;
+} qn_fit_bench_solve_options;
+
+/* Adds an object per case to the array `rows`. With `ctx` NULL the solvers run in host memory, else
+ * on its device. */
+qn_status qn_fit_bench_solve(qn_ctx *ctx, const qn_fit_bench_solve_options *options, json_t *rows,
+                             qn_err *err);
 
 #endif

@@ -16,16 +16,11 @@ enum { TERMS = 1000, SPRINGS = 1000 };
 static qn_status add_row(const char *what, const char *device, qn_i64 n, double us,
                          qn_fit_bench *bench, qn_err *err)
 {
-    qn_fit_bench_row *row = qn_fit_bench_add(bench);
+    qn_fit_bench_row row = { .bench = "B7", .n = n, .best_us = us, .median_us = us };
 
-    if (!row)
-        return qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
-    row->bench = "B7";
-    row->n = n;
-    row->best_us = row->median_us = us;
-    snprintf(row->what, sizeof row->what, "%s", what);
-    snprintf(row->device, sizeof row->device, "%s", device);
-    return QN_OK;
+    snprintf(row.what, sizeof row.what, "%s", what);
+    snprintf(row.device, sizeof row.device, "%s", device);
+    return qn_fit_bench_add(bench, &row, err);
 }
 
 /* Instances that become one group. */

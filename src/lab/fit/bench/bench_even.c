@@ -12,51 +12,59 @@
 
 enum { TOP_LEVEL = 7, STEPS = 8, TURNS = 3 };
 
-static double seconds(void *user)
+typedef struct solving {
+    qn_ctx *ctx;
+    qn_fit_problem *p;
+    qn_fit_precision precision;
+    const double *start;
+} solving;
+
+/* Microseconds per step of a solve, from the end of the first step to the last: without set-up and
+ * compilation. */
+static qn_status solve(void *user, double *us, qn_err *err)
 {
-    (void)user;
-    return qn_now_us() / 1e6;
+    solving *s = user;
+    qn_fit_solve_options options;
+    qn_fit_report report = { 0 };
+    qn_status st = QN_OK;
+
+    qn_fit_solve_options_default(&options);
+    options.max_iterations = STEPS;
+    options.function_tolerance = options.gradient_tolerance = options.parameter_tolerance = 0;
+    options.now = qn_fit_bench_now;
+    memcpy(s->p->x, s->start, (size_t)s->p->n_scalars * sizeof *s->start);
+    QN_TRY(qn_fit_solve_lm_on(s->ctx, s->p, s->precision, &options, &report, err));
+    const int last = report.n_history - 1;
+
+    if (last < 2)
+        QN_FAIL(err, QN_ERR_FAILED, "a solve of %d steps ended after %d: %s", STEPS, last,
+                report.text);
+    *us = 1e6 * (report.history[last].seconds - report.history[1].seconds) / (last - 1);
+    us[1] = 1e6 * report.total_seconds;
+out:
+    qn_fit_report_free(&report);
+    return st;
 }
 
-/* Microseconds per step, the best of several solves from the same start. */
+/* The best of several solves from the same start. */
 static qn_status time_steps(qn_ctx *ctx, qn_fit_problem *p, qn_fit_precision precision,
                             qn_fit_bench_row *row, qn_err *err)
 {
     const size_t bytes = (size_t)p->n_scalars * sizeof *p->x;
     double *start = malloc(bytes);
-    qn_fit_solve_options options;
-    qn_fit_report report = { 0 };
+    qn_timing times[2];
     qn_status st = QN_OK;
 
     if (!start)
         return qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
     memcpy(start, p->x, bytes);
-    qn_fit_solve_options_default(&options);
-    options.max_iterations = STEPS;
-    options.function_tolerance = options.gradient_tolerance = options.parameter_tolerance = 0;
-    options.now = seconds;
-    for (int turn = 0; turn < TURNS; turn++) {
-        double us;
-
-        memcpy(p->x, start, bytes);
-        QN_TRY(qn_fit_solve_lm_on(ctx, p, precision, &options, &report, err));
-        /* From the end of the first step to the last, without set-up and compilation. */
-        if (report.n_history < 3) {
-            st = qn_fail(err, QN_ERR_FAILED, "a solve of %d steps ended after %d: %s", STEPS,
-                         report.n_history - 1, report.text);
-            goto out;
-        }
-        us = 1e6 * (report.history[report.n_history - 1].seconds - report.history[1].seconds) /
-             (report.n_history - 2);
-        if (turn == 0)
-            row->first_us = 1e6 * report.total_seconds;
-        row->best_us = turn == 0 || us < row->best_us ? us : row->best_us;
-        row->median_us = us;
-        qn_fit_report_free(&report);
-        report = (qn_fit_report){ 0 };
-    }
+    QN_TRY(qn_time_figures(0, TURNS - 1, 2, solve,
+                           &(solving){ .ctx = ctx, .p = p, .precision = precision, .start = start },
+                           times, err));
+    row->best_us = qn_time_best(&times[0]);
+    row->median_us = times[0].samples.median;
+    row->first_us = times[1].first_us;
 out:
-    qn_fit_report_free(&report);
     memcpy(p->x, start, bytes);
     free(start);
     return st;
@@ -65,17 +73,14 @@ out:
 static qn_status add_row(qn_ctx *ctx, qn_fit_problem *p, int level, qn_fit_precision precision,
                          qn_fit_bench *bench, qn_err *err)
 {
-    qn_fit_bench_row row = { .bench = "B8", .precision = precision }, *place;
+    qn_fit_bench_row row = { .bench = "B8", .precision = precision };
     qn_status st = QN_OK;
 
     row.n = qn_fit_problem_n_instances(p);
     snprintf(row.what, sizeof row.what, "sphere %d, %u vertices: LM step", level, p->sets[0].count);
     snprintf(row.device, sizeof row.device, "%s", qn_device_id(ctx, qn_device_count(ctx) - 1));
     QN_TRY(time_steps(ctx, p, precision, &row, err));
-    if (!(place = qn_fit_bench_add(bench)))
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
-    else
-        *place = row;
+    QN_TRY(qn_fit_bench_add(bench, &row, err));
 out:
     return st;
 }

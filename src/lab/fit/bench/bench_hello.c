@@ -1,9 +1,10 @@
-/* bench_hello.c - the least that a device must do: squares numbers, which are compared and timed.
+/* bench_hello.c - the least a device must do: square numbers, which are compared and timed.
  *
- * The whole path runs once: an expression becomes a kernel, tables are uploaded, one launch squares
- * every number, and any result that differs from the CPU's in a bit is an error.
+ * The whole path runs once: an expression becomes a kernel, tables are uploaded, one launch
+ * squares every number, and a result that differs from the CPU's in even one bit is an error.
  */
 #include "lab/fit/bench/bench_impl.h"
+#include "lab/owned.h"
 
 #include <quern/fit.h>
 
@@ -20,41 +21,29 @@ static double number(qn_i64 i)
 /* A parameter for each number, and a residual that is its square. */
 static qn_status make_problem(qn_i64 n, qn_fit_problem **out, qn_err *err)
 {
-    double *x = malloc((size_t)n * sizeof *x);
-    uint32_t *block = malloc((size_t)n * sizeof *block);
-    qn_fit_graph *graph = NULL;
-    qn_fit_problem *p = NULL;
+    qn_fit_graph *graph;
+    qn_owned owned = { 0 };
+    uint32_t *block;
+    double *x;
     qn_status st = QN_OK;
-    int set = 0;
 
-    if (!x || !block || qn_fit_graph_new("square", QN_FIT_TEMPLATE, &graph, err) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%lld numbers", (long long)n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&owned, (size_t)n * sizeof *x, &x, err));
+    QN_TRY(qn_owned_memory(&owned, (size_t)n * sizeof *block, &block, err));
+    QN_TRY(qn_fit_graph_new("square", QN_FIT_TEMPLATE, &graph, err));
     for (qn_i64 i = 0; i < n; i++) {
         x[i] = number(i);
         block[i] = (uint32_t)i;
     }
     qn_fit_output(graph, qn_fit_mul(graph, qn_fit_param(graph, 0, 0), qn_fit_param(graph, 0, 0)));
-    QN_TRY(qn_fit_problem_new(&p, err));
-    QN_TRY(qn_fit_problem_add_set(p, "x", (uint32_t)n, 1, x, &set, err));
     const qn_fit_group_spec spec = { .name = "square",
                                      .graph = graph,
                                      .n = (uint32_t)n,
                                      .n_slots = 1,
-                                     .slot_set = &set,
                                      .slot_block = (const uint32_t *const[]){ block } };
 
-    graph = NULL; /* the problem owns it from here on */
-    QN_TRY(qn_fit_problem_add_group(p, &spec, err));
-    QN_TRY(qn_fit_problem_finish(p, err));
-    *out = p;
-    p = NULL;
+    QN_TRY(qn_fit_case_make(&(qn_fit_case_set){ "x", (uint32_t)n, 1, x }, &spec, out, err));
 out:
-    qn_fit_graph_free(graph);
-    qn_fit_problem_free(p);
-    free(x);
-    free(block);
+    qn_owned_free(&owned, 0);
     return st;
 }
 
@@ -81,7 +70,6 @@ qn_status qn_fit_bench_hello(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, 
     qn_fit_bench_row row = {
         .bench = "hello", .what = "squares", .precision = precision, .n = count
     };
-    qn_fit_bench_row *place;
     qn_fit_problem *p = NULL;
     qn_fit_device *device = NULL;
     qn_graph *graph = NULL;
@@ -98,10 +86,7 @@ qn_status qn_fit_bench_hello(qn_ctx *ctx, qn_i64 n, qn_fit_precision precision, 
     QN_TRY(compare(device, rows, count, row.device, err));
     snprintf(row.note, sizeof row.note, "are right on %s: %lld of %lld", row.device,
              (long long)count, (long long)count);
-    if (!(place = qn_fit_bench_add(bench)))
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu rows of a bench", bench->n);
-    else
-        *place = row;
+    QN_TRY(qn_fit_bench_add(bench, &row, err));
 out:
     qn_graph_free(graph);
     qn_buf_free(x);

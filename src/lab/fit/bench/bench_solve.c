@@ -1,25 +1,14 @@
 /* bench_solve.c - measures whole solves. */
-#include "lab/fit/bench/bench_solve.h"
+#include "lab/fit/bench/bench_impl.h"
+
+#include "domain/fit/resident/resident.h"
+#include "util/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#include "lab/fit/bench/cases.h"
-#include "lab/fit/bench/solve_cases.h"
-#include "domain/fit/resident/resident.h"
 
 enum { SPRING_LEVEL = 5, HINGE_LEVEL = 3, N_CAMERAS = 64, N_POINTS = 20000, REPEATS = 3 };
 enum { HINGE_STEPS = 100, N_ROWS = 100000 };
-
-static double now(void *user)
-{
-    struct timespec t;
-
-    (void)user;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int is_reached(void *user, const qn_fit_iteration *record, int iteration)
 {
@@ -36,64 +25,73 @@ static int linear_steps(const qn_fit_report *r)
     return n;
 }
 
-/* The times of one case: the first and the best of all runs. */
-typedef struct {
-    double first, best, loop;
+/* A case, and the report of its last run. */
+typedef struct solving {
+    qn_ctx *ctx;
+    qn_fit_problem *p;
+    const qn_fit_bench_solve_options *o;
+    qn_fit_solve_options how;
+    const double *start;
     qn_fit_report report;
-} times;
+} solving;
 
-static json_t *row_of(const qn_fit_bench_solve_options *o, const char *what, qn_i64 n,
-                      const times *t)
+enum { WALL, LOOP, N_FIGURES };
+
+static json_t *row_of(const solving *s, const char *what, const qn_timing *times)
 {
-    const qn_fit_report *r = &t->report;
+    const qn_fit_report *r = &s->report;
 
     return json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o, s:i, s:i, s:i, "
                      "s:I, s:I, s:I, s:o, s:o, s:o}",
-                     "bench", o->name, "what", what, "n", (json_int_t)n, "solver", r->solver,
-                     "linear", r->linear, "jacobian", r->jacobian, "storage", r->storage,
-                     "jacobian_bytes", (json_int_t)r->jacobian_bytes, "note", r->note, "status",
+                     "bench", s->o->name, "what", what, "n",
+                     (json_int_t)qn_fit_problem_n_instances(s->p), "solver", r->solver, "linear",
+                     r->linear, "jacobian", r->jacobian, "storage", r->storage, "jacobian_bytes",
+                     (json_int_t)r->jacobian_bytes, "note", r->note, "status",
                      qn_fit_end_name(r->end), "initial_cost", qn_json_number(r->initial_cost),
                      "final_cost", qn_json_number(r->final_cost), "accepted", r->n_accepted,
                      "rejected", r->n_rejected, "linear_iterations", linear_steps(r), "speculated",
                      (json_int_t)r->n_speculated, "dropped", (json_int_t)r->n_dropped, "waits",
-                     (json_int_t)r->n_waits, "first_s", qn_json_number(t->first), "best_s",
-                     qn_json_number(t->best), "loop_s", qn_json_number(t->loop));
+                     (json_int_t)r->n_waits, "first_s", qn_json_number(times[WALL].first_us / 1e6),
+                     "best_s", qn_json_number(qn_time_best(&times[WALL]) / 1e6), "loop_s",
+                     qn_json_number(qn_time_best(&times[LOOP]) / 1e6));
 }
 
-static qn_status solve_once(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_solve_options *o,
-                            const qn_fit_solve_options *how, qn_fit_report *report, qn_err *err)
+static qn_status solve(const solving *s, qn_fit_report *report, qn_err *err)
 {
-    if (!strcmp(o->name, "B6"))
-        return ctx ? qn_fit_solve_lbfgs_on(ctx, p, o->precision, how, report, err)
-                   : qn_fit_solve_lbfgs(p, how, report, err);
-    return ctx ? qn_fit_solve_lm_on(ctx, p, o->precision, how, report, err)
-               : qn_fit_solve_lm(p, how, report, err);
+    if (!strcmp(s->o->name, "B6"))
+        return s->ctx ? qn_fit_solve_lbfgs_on(s->ctx, s->p, s->o->precision, &s->how, report, err)
+                      : qn_fit_solve_lbfgs(s->p, &s->how, report, err);
+    return s->ctx ? qn_fit_solve_lm_on(s->ctx, s->p, s->o->precision, &s->how, report, err)
+                  : qn_fit_solve_lm(s->p, &s->how, report, err);
 }
 
 /* Each run begins at the same start. */
-static qn_status measure(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_solve_options *o,
-                         const qn_fit_solve_options *how, times *t, qn_err *err)
+static qn_status solve_again(void *user, double *us, qn_err *err)
 {
-    const size_t bytes = p->n_scalars * sizeof *p->x;
+    solving *s = user;
+    const double begun = qn_now_us();
+    qn_status st;
+
+    memcpy(s->p->x, s->start, s->p->n_scalars * sizeof *s->start);
+    qn_fit_report_free(&s->report);
+    s->report = (qn_fit_report){ 0 };
+    st = solve(s, &s->report, err);
+    us[WALL] = qn_now_us() - begun;
+    us[LOOP] = 1e6 * s->report.total_seconds;
+    return st;
+}
+
+static qn_status measure(solving *s, qn_timing times[N_FIGURES], qn_err *err)
+{
+    const int repeats = s->o->repeats > 0 ? s->o->repeats : REPEATS;
+    const size_t bytes = s->p->n_scalars * sizeof *s->p->x;
     double *start = malloc(bytes + 1);
-    qn_status st = QN_OK;
+    qn_status st;
 
     if (!start)
-        return qn_fail(err, QN_ERR_NOMEM, "%u parameters", p->n_scalars);
-    memcpy(start, p->x, bytes);
-    for (int k = 0; st == QN_OK && k < (o->repeats > 0 ? o->repeats : REPEATS); k++) {
-        const double begun = now(NULL);
-        double took;
-
-        memcpy(p->x, start, bytes);
-        qn_fit_report_free(&t->report);
-        t->report = (qn_fit_report){ 0 };
-        st = solve_once(ctx, p, o, how, &t->report, err);
-        took = now(NULL) - begun;
-        t->first = k ? t->first : took;
-        t->best = k && t->best < took ? t->best : took;
-        t->loop = k && t->loop < t->report.total_seconds ? t->loop : t->report.total_seconds;
-    }
+        return qn_fail(err, QN_ERR_NOMEM, "%u parameters", s->p->n_scalars);
+    s->start = memcpy(start, s->p->x, bytes);
+    st = qn_time_figures(0, repeats - 1, N_FIGURES, solve_again, s, times, err);
     free(start);
     return st;
 }
@@ -101,8 +99,9 @@ static qn_status measure(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_bench_solv
 static qn_status run_case(qn_ctx *ctx, const qn_fit_bench_solve_options *o, const char *what,
                           qn_fit_problem *p, double goal, json_t *rows, qn_err *err)
 {
+    solving s = { .ctx = ctx, .p = p, .o = o };
     qn_fit_solve_options how;
-    times t = { 0 };
+    qn_timing times[N_FIGURES];
     qn_status st = QN_OK;
     json_t *row;
 
@@ -122,15 +121,16 @@ static qn_status run_case(qn_ctx *ctx, const qn_fit_bench_solve_options *o, cons
     how.n_threads = o->n_threads;
     how.jacobian = o->jacobian;
     how.storage = o->storage;
-    how.now = now;
+    how.now = qn_fit_bench_now;
     how.watch = goal > 0 ? is_reached : NULL;
     how.user = &goal;
-    QN_TRY(measure(ctx, p, o, &how, &t, err));
-    row = row_of(o, what, qn_fit_problem_n_instances(p), &t);
+    s.how = how;
+    QN_TRY(measure(&s, times, err));
+    row = row_of(&s, what, times);
     if (!row || json_array_append_new(rows, row))
         st = qn_fail(err, QN_ERR_NOMEM, "a row of results");
 out:
-    qn_fit_report_free(&t.report);
+    qn_fit_report_free(&s.report);
     return st;
 }
 

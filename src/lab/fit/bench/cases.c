@@ -1,21 +1,47 @@
-/* cases.c - springs, cameras, a curve and a sphere. */
+/* cases.c - springs, cameras, a curve, a sphere and a long term. */
 #include "lab/fit/bench/cases.h"
 
-#include "domain/fit/mesh/terms.h"
+#include "lab/fit/mesh_terms.h"
+#include "lab/owned.h"
 #include "util/hash.h"
 
 #include <quern/fit.h>
 
 #include <math.h>
-#include <stdlib.h>
 
-/* Two numbers of a normal distribution from two of an even one. */
+/* A normally distributed number from two uniform ones. */
 static double normal(uint64_t seed, uint64_t index)
 {
     const double u = (double)((qn_random_u64(seed, 2 * index) >> 11) + 1) / 9007199254740993.0;
     const double v = (double)(qn_random_u64(seed, 2 * index + 1) >> 11) / 9007199254740992.0;
 
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+qn_status qn_fit_case_make(const qn_fit_case_set *set, const qn_fit_group_spec *spec,
+                           qn_fit_problem **out, qn_err *err)
+{
+    qn_fit_group_spec group = *spec;
+    qn_fit_problem *p = NULL;
+    int slots[4] = { 0 };
+    qn_status st = QN_OK;
+
+    group.slot_set = slots;
+    QN_TRY(qn_fit_problem_new(&p, err));
+    QN_TRY(qn_fit_problem_add_set(p, set->name, set->count, set->dim, set->x, &slots[0], err));
+    for (int k = 1; k < 4; k++)
+        slots[k] = slots[0];
+    st = qn_fit_problem_add_group(p, &group, err);
+    spec = NULL; /* its graph is taken */
+    QN_TRY(st);
+    QN_TRY(qn_fit_problem_finish(p, err));
+    *out = p;
+    p = NULL;
+out:
+    if (spec)
+        qn_fit_graph_free(spec->graph);
+    qn_fit_problem_free(p);
+    return st;
 }
 
 /* Springs. */
@@ -39,14 +65,6 @@ typedef struct {
     uint32_t *a, *b;
     uint32_t n_verts;
 } spring_tables;
-
-static void springs_free(spring_tables *t)
-{
-    free(t->x);
-    free(t->rest);
-    free(t->a);
-    free(t->b);
-}
 
 /* Edges to the right, below and across, in the order of their first vertex. */
 static void fill_springs(spring_tables *t, uint32_t side, uint32_t n)
@@ -78,41 +96,29 @@ qn_status qn_fit_case_springs(uint32_t n, qn_fit_problem **out, qn_err *err)
 {
     uint32_t side = 2;
     spring_tables t = { 0 };
-    qn_fit_problem *p = NULL;
+    qn_owned owned = { 0 };
     qn_status st = QN_OK;
-    int set = 0;
 
     while ((uint64_t)(side - 1) * (3 * (uint64_t)side - 1) < n)
         side++;
     t.n_verts = side * side;
-    t.x = malloc((size_t)t.n_verts * 3 * sizeof *t.x);
-    t.rest = malloc(((size_t)n + 1) * sizeof *t.rest);
-    t.a = malloc(((size_t)n + 1) * sizeof *t.a);
-    t.b = malloc(((size_t)n + 1) * sizeof *t.b);
-    if (!t.x || !t.rest || !t.a || !t.b) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u springs", n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&owned, (size_t)t.n_verts * 3 * sizeof *t.x, &t.x, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.rest, &t.rest, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.a, &t.a, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.b, &t.b, err));
     fill_springs(&t, side, n);
-    QN_TRY(qn_fit_problem_new(&p, err));
-    QN_TRY(qn_fit_problem_add_set(p, "x", t.n_verts, 3, t.x, &set, err));
-    QN_TRY(qn_fit_problem_add_group(
-        p,
-        &(qn_fit_group_spec){ .name = "spring",
-                              .graph = spring(),
-                              .n = n,
-                              .n_slots = 2,
-                              .n_columns = 1,
-                              .slot_set = (const int[]){ set, set },
-                              .slot_block = (const uint32_t *const[]){ t.a, t.b },
-                              .columns = (const double *const[]){ t.rest } },
-        err));
-    QN_TRY(qn_fit_problem_finish(p, err));
-    *out = p;
-    p = NULL;
+    QN_TRY(
+        qn_fit_case_make(&(qn_fit_case_set){ "x", t.n_verts, 3, t.x },
+                         &(qn_fit_group_spec){ .name = "spring",
+                                               .graph = spring(),
+                                               .n = n,
+                                               .n_slots = 2,
+                                               .n_columns = 1,
+                                               .slot_block = (const uint32_t *const[]){ t.a, t.b },
+                                               .columns = (const double *const[]){ t.rest } },
+                         out, err));
 out:
-    qn_fit_problem_free(p);
-    springs_free(&t);
+    qn_owned_free(&owned, 0);
     return st;
 }
 
@@ -149,16 +155,6 @@ typedef struct {
     double *camera, *point, *u, *v;
     uint32_t *cam, *pt;
 } camera_tables;
-
-static void cameras_free(camera_tables *t)
-{
-    free(t->camera);
-    free(t->point);
-    free(t->u);
-    free(t->v);
-    free(t->cam);
-    free(t->pt);
-}
 
 static void fill_cameras(camera_tables *t, uint32_t n, uint32_t n_points)
 {
@@ -209,19 +205,16 @@ qn_status qn_fit_case_cameras(uint32_t n, qn_fit_problem **out, qn_err *err)
 {
     const uint32_t n_points = n / PER_POINT > 2 ? n / PER_POINT : 2;
     camera_tables t = { 0 };
+    qn_owned owned = { 0 };
     qn_fit_problem *p = NULL;
     qn_status st = QN_OK;
 
-    t.camera = malloc((size_t)N_CAMERAS * CAMERA * sizeof *t.camera);
-    t.point = malloc((size_t)n_points * 3 * sizeof *t.point);
-    t.u = malloc(((size_t)n + 1) * sizeof *t.u);
-    t.v = malloc(((size_t)n + 1) * sizeof *t.v);
-    t.cam = malloc(((size_t)n + 1) * sizeof *t.cam);
-    t.pt = malloc(((size_t)n + 1) * sizeof *t.pt);
-    if (!t.camera || !t.point || !t.u || !t.v || !t.cam || !t.pt) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u observations", n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&owned, N_CAMERAS * CAMERA * sizeof *t.camera, &t.camera, err));
+    QN_TRY(qn_owned_memory(&owned, (size_t)n_points * 3 * sizeof *t.point, &t.point, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.u, &t.u, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.v, &t.v, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.cam, &t.cam, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *t.pt, &t.pt, err));
     fill_cameras(&t, n, n_points);
     QN_TRY(qn_fit_problem_new(&p, err));
     QN_TRY(add_cameras(p, &t, n, n_points, err));
@@ -230,7 +223,7 @@ qn_status qn_fit_case_cameras(uint32_t n, qn_fit_problem **out, qn_err *err)
     p = NULL;
 out:
     qn_fit_problem_free(p);
-    cameras_free(&t);
+    qn_owned_free(&owned, 0);
     return st;
 }
 
@@ -254,41 +247,29 @@ static qn_fit_graph *saturation(void)
 
 qn_status qn_fit_case_curve(uint32_t n, qn_fit_problem **out, qn_err *err)
 {
-    uint32_t *zero = calloc((size_t)n + 1, sizeof *zero);
-    double *x = malloc(((size_t)n + 1) * sizeof *x), *y = malloc(((size_t)n + 1) * sizeof *y);
-    qn_fit_problem *p = NULL;
+    qn_owned owned = { 0 };
+    uint32_t *zero;
+    double *x, *y;
     qn_status st = QN_OK;
-    int set = 0;
 
-    if (!zero || !x || !y) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a curve of %u points", n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *zero, &zero, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *x, &x, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *y, &y, err));
     for (uint32_t k = 0; k < n; k++) {
         x[k] = 4.0 * k / n;
         y[k] = 2 * (1 - exp(-1.5 * x[k])) + 0.1 + 0.01 * normal(10, k);
     }
-    QN_TRY(qn_fit_problem_new(&p, err));
-    QN_TRY(qn_fit_problem_add_set(p, "b", 1, 3, (const double[]){ 1, 1, 0 }, &set, err));
-    QN_TRY(qn_fit_problem_add_group(
-        p,
-        &(qn_fit_group_spec){ .name = "curve",
-                              .graph = saturation(),
-                              .n = n,
-                              .n_slots = 1,
-                              .n_columns = 2,
-                              .slot_set = &set,
-                              .slot_block = (const uint32_t *const[]){ zero },
-                              .columns = (const double *const[]){ x, y } },
-        err));
-    QN_TRY(qn_fit_problem_finish(p, err));
-    *out = p;
-    p = NULL;
+    QN_TRY(qn_fit_case_make(&(qn_fit_case_set){ "b", 1, 3, (const double[]){ 1, 1, 0 } },
+                            &(qn_fit_group_spec){ .name = "curve",
+                                                  .graph = saturation(),
+                                                  .n = n,
+                                                  .n_slots = 1,
+                                                  .n_columns = 2,
+                                                  .slot_block = (const uint32_t *const[]){ zero },
+                                                  .columns = (const double *const[]){ x, y } },
+                            out, err));
 out:
-    qn_fit_problem_free(p);
-    free(zero);
-    free(x);
-    free(y);
+    qn_owned_free(&owned, 0);
     return st;
 }
 
@@ -317,5 +298,104 @@ out:
     qn_fit_problem_free(p);
     qn_fit_topology_free(&topology);
     qn_fit_mesh_free(&mesh);
+    return st;
+}
+
+/* A term of 64 scalar operations on 8 inputs with one output, which computes more than it reads. */
+
+enum { N_INPUTS = 8 };
+
+typedef qn_fit_graph *graph;
+typedef qn_fit_v node;
+
+static node add(graph g, node a, node b)
+{
+    return qn_fit_add(g, a, b);
+}
+static node sub(graph g, node a, node b)
+{
+    return qn_fit_sub(g, a, b);
+}
+static node mul(graph g, node a, node b)
+{
+    return qn_fit_mul(g, a, b);
+}
+static node quot(graph g, node a, node b)
+{
+    return qn_fit_div(g, a, b);
+}
+static node lit(graph g, double c)
+{
+    return qn_fit_lit(g, c);
+}
+static node of(graph g, const char *op, node a)
+{
+    return qn_fit_op(g, op, &a, 1);
+}
+
+/* The values that the second half begins with. */
+typedef struct {
+    node q, r, m, y1, y5, y7;
+} middle;
+
+static middle first_half(graph g, const node *in)
+{
+    const node s = add(g, mul(g, in[0], in[1]), mul(g, in[2], in[3]));
+    const node u = sub(g, mul(g, in[4], in[5]), mul(g, in[6], in[7]));
+    const node w = of(g, "sin", mul(g, s, u)), z = of(g, "cos", add(g, s, u));
+    const node half = mul(g, mul(g, w, z), lit(g, 0.5)), rest = sub(g, add(g, w, z), half);
+    const node m = of(g, "sqrt", add(g, add(g, mul(g, half, half), mul(g, rest, rest)), lit(g, 1)));
+    const node q = quot(g, half, m), r = quot(g, rest, m);
+    const node y1 = add(g, mul(g, in[0], q), mul(g, in[1], r));
+    const node y2 = sub(g, mul(g, in[2], q), mul(g, in[3], r));
+    const node y4 = sub(g, y1, y2);
+    const node y5 = of(g, "exp", mul(g, lit(g, -0.1), mul(g, y4, y4)));
+    const node y7 = of(g, "tanh", mul(g, mul(g, y1, y2), y5));
+
+    return (middle){ q, r, m, y1, y5, y7 };
+}
+
+static node second_half(graph g, const node *in, middle v)
+{
+    const node y10 = sub(g, mul(g, add(g, v.y7, in[4]), in[5]), in[6]);
+    const node y12 = add(g, mul(g, y10, in[7]), v.y1);
+    const node y14 = add(g, mul(g, y12, y12), lit(g, 1)), y15 = of(g, "log", y14);
+    const node y19 = sub(g, mul(g, add(g, mul(g, y15, v.y7), v.m), v.q), v.r);
+    const node y20 = of(g, "atan", y19), y22 = add(g, mul(g, y20, in[0]), in[1]);
+    const node y26 = add(g, mul(g, sub(g, mul(g, y22, in[2]), in[3]), in[4]), in[5]);
+    const node y28 = of(g, "sin", mul(g, y26, lit(g, 0.25)));
+    const node y30 = add(g, mul(g, y28, y28), y20);
+    const node y32 = add(g, quot(g, y30, add(g, y14, lit(g, 1))), v.y5);
+
+    return sub(g, add(g, mul(g, y32, v.y7), y15), lit(g, 0.5));
+}
+
+qn_status qn_fit_case_graph64(uint32_t n, qn_fit_problem **out, qn_err *err)
+{
+    qn_owned owned = { 0 };
+    uint32_t *own;
+    double *inputs;
+    qn_fit_graph *g = NULL;
+    node in[N_INPUTS];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *own, &own, err));
+    QN_TRY(qn_owned_memory(&owned, (size_t)n * N_INPUTS * sizeof *inputs, &inputs, err));
+    for (uint32_t i = 0; i < n; i++)
+        own[i] = i;
+    for (size_t k = 0; k < (size_t)n * N_INPUTS; k++)
+        inputs[k] = qn_random_float(1, k);
+    QN_TRY(qn_fit_graph_new("graph64", QN_FIT_TEMPLATE, &g, err));
+    qn_fit_params(g, 0, N_INPUTS, in);
+    qn_fit_output(g, second_half(g, in, first_half(g, in)));
+    QN_TRY(qn_fit_case_make(&(qn_fit_case_set){ "p", n, N_INPUTS, inputs },
+                            &(qn_fit_group_spec){ .name = "graph64",
+                                                  .graph = g,
+                                                  .n = n,
+                                                  .n_slots = 1,
+                                                  .slot_block = (const uint32_t *const[]){ own } },
+                            out, err));
+out:
+    qn_owned_free(&owned, 0);
     return st;
 }

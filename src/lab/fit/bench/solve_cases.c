@@ -1,10 +1,11 @@
 /* solve_cases.c - makes problems with springs, cameras and hinges. */
-#include "lab/fit/bench/solve_cases.h"
+#include "lab/fit/bench/cases.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "domain/fit/mesh/terms.h"
+#include "lab/fit/mesh_terms.h"
+#include "lab/owned.h"
 
 /* Numbers.
  * The Mersenne twister of 64 bits, and normal numbers by Marsaglia's polar method in the order in
@@ -103,10 +104,8 @@ static qn_status on_sphere(int level, int is_hinge, qn_fit_problem **out, qn_err
     QN_TRY(qn_fit_mesh_icosphere(level, 1, &mesh, err));
     QN_TRY(qn_fit_topology_new(&mesh, &top, err));
     QN_TRY(qn_fit_problem_new(&p, err));
-    if (!(x = calloc((size_t)mesh.n_verts * 3, sizeof *x))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%u vertices", mesh.n_verts);
-        goto out;
-    }
+    if (!(x = calloc((size_t)mesh.n_verts * 3, sizeof *x)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%u vertices", mesh.n_verts);
     if (!is_hinge)
         shake(&mesh, &top, x);
     QN_TRY(qn_fit_problem_add_set(p, "x", mesh.n_verts, 3, is_hinge ? mesh.pos : x, &set, err));
@@ -146,6 +145,7 @@ typedef struct views {
     double *u, *v;
     uint32_t *cam, *pt;
     uint32_t n_obs;
+    qn_owned owned; /* these tables */
 } views;
 
 /* Cameras rotate about y only. */
@@ -196,15 +196,15 @@ static qn_status make_views(int n_cameras, int n_points, views *w, qn_err *err)
     static const double off[CAMERA] = { 0.01, 0.01, 0.01, 0.03, 0.03, 0.03, 5, 0, 0 };
     const size_t n_obs = (size_t)n_points * SEEN_BY;
     dice d;
+    qn_status st = QN_OK;
 
-    w->cameras = calloc((size_t)n_cameras * CAMERA, sizeof *w->cameras);
-    w->points = calloc((size_t)n_points * 3, sizeof *w->points);
-    w->u = calloc(n_obs, sizeof *w->u);
-    w->v = calloc(n_obs, sizeof *w->v);
-    w->cam = calloc(n_obs, sizeof *w->cam);
-    w->pt = calloc(n_obs, sizeof *w->pt);
-    if (!w->cameras || !w->points || !w->u || !w->v || !w->cam || !w->pt)
-        return qn_fail(err, QN_ERR_NOMEM, "%zu observations", n_obs);
+    QN_TRY(
+        qn_owned_memory(&w->owned, (size_t)n_cameras * CAMERA * sizeof(double), &w->cameras, err));
+    QN_TRY(qn_owned_memory(&w->owned, (size_t)n_points * 3 * sizeof(double), &w->points, err));
+    QN_TRY(qn_owned_memory(&w->owned, n_obs * sizeof *w->u, &w->u, err));
+    QN_TRY(qn_owned_memory(&w->owned, n_obs * sizeof *w->v, &w->v, err));
+    QN_TRY(qn_owned_memory(&w->owned, n_obs * sizeof *w->cam, &w->cam, err));
+    QN_TRY(qn_owned_memory(&w->owned, n_obs * sizeof *w->pt, &w->pt, err));
     seed(&d, 42);
     place_cameras(n_cameras, w->cameras);
     for (int k = 0; k < 3 * n_points; k++)
@@ -214,7 +214,8 @@ static qn_status make_views(int n_cameras, int n_points, views *w, qn_err *err)
         w->cameras[k] += off[k % CAMERA] * normal(&d);
     for (int k = 0; k < 3 * n_points; k++)
         w->points[k] += 0.03 * normal(&d);
-    return QN_OK;
+out:
+    return st;
 }
 
 static qn_status reprojection(qn_fit_graph **out, qn_err *err)
@@ -273,12 +274,7 @@ qn_status qn_fit_case_arc_of_cameras(int n_cameras, int n_points, qn_fit_problem
     *out = p;
     p = NULL;
 out:
-    free(w.cameras);
-    free(w.points);
-    free(w.u);
-    free(w.v);
-    free(w.cam);
-    free(w.pt);
+    qn_owned_free(&w.owned, 0);
     qn_fit_problem_free(p);
     return st;
 }

@@ -4,20 +4,14 @@
 #ifndef QN_LAB_FIT_CHECK_CHECK_H
 #define QN_LAB_FIT_CHECK_CHECK_H
 
-#include "lab/finding.h"
-
 #include "domain/fit/eval/eval.h"
 #include "domain/fit/problem/problem.h"
-
-typedef struct qn_fit_part {
-    const char *name, *about;
-    qn_status (*run)(qn_ctx *ctx, const char *folder, qn_findings *findings, qn_err *err);
-} qn_fit_part;
+#include "lab/golden.h"
 
 /* Ended by a NULL name. */
-extern const qn_fit_part qn_fit_parts[];
+extern const qn_check qn_fit_checks[];
 
-/* The parts of a comma list ("ops,nist"; "all") on the data in `folder`. */
+/* The checks of a comma list ("ops,nist"; "all") on the data in `folder`. */
 qn_status qn_fit_check_golden(qn_ctx *ctx, const char *folder, const char *list,
                               qn_findings *findings, qn_err *err);
 
@@ -35,23 +29,5 @@ typedef struct qn_fit_grad {
 /* Checks at the start values, for at most `most` parameters spread evenly over all. */
 qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most, qn_fit_grad *out,
                             qn_err *err);
-
-/* Parts. */
-
-/* The total cost at x, followed by that of each group: terms checked together are compiled once. */
-qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
-                                 double *costs, qn_err *err);
-
-/* Cost and gradient (may be NULL) at x on the device of qn_fit_device_of, `n_scalars` of each. */
-qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const double *x, double *cost,
-                          double *gradient, qn_err *err);
-
-qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_mgh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
-qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* check_bal.c - bundle adjustment problems: costs before and after. */
-#include "lab/fit/check/programs.h"
+#include "lab/fit/check/check_impl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +30,7 @@ static qn_status load(const char *folder, const char *file, const char *loss, qn
     return qn_fit_program_load(file, &text, folder, out, err);
 }
 
-static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, qn_findings *f,
-                           qn_err *err)
+static qn_status check_one(qn_golden *g, const char *folder, const json_t *one, qn_err *err)
 {
     const char *file = json_string_value(json_object_get(one, "file"));
     const char *loss = json_string_value(json_object_get(one, "loss"));
@@ -46,14 +45,15 @@ static qn_status check_one(qn_ctx *ctx, const char *folder, const json_t *one, q
     if (!file || !loss)
         return qn_fail(err, QN_ERR_INPUT, "%s/bal.json: a problem without file or loss", folder);
     QN_TRY(load(folder, file, loss, &text, err));
-    QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
-    qn_finding_below(f, "bal", 1, qn_fit_off(cost, qn_golden_member(one, "initial_cost")), 1e-9,
-                     "%s, loss %s: cost before, relative", file, loss);
+    QN_TRY(qn_fit_evaluate(g->ctx, text->problem, text->problem->x, &cost, NULL, err));
+    qn_finding_below(g->findings, "bal", 1, qn_fit_off(cost, qn_golden_member(one, "initial_cost")),
+                     1e-9, "%s, loss %s: cost before, relative", file, loss);
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (!isnan(below))
-        qn_finding_below(f, "bal", 1, r.final_cost, below, "%s, loss %s: cost after", file, loss);
+        qn_finding_below(g->findings, "bal", 1, r.final_cost, below, "%s, loss %s: cost after",
+                         file, loss);
     else /* a lower cost is fine too */
-        qn_finding_below(f, "bal", 1, (r.final_cost - want) / want, tolerance,
+        qn_finding_below(g->findings, "bal", 1, (r.final_cost - want) / want, tolerance,
                          "%s, loss %s: cost after, relative", file, loss);
 out:
     qn_fit_report_free(&r);
@@ -61,17 +61,16 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_bal(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_bal(qn_golden *g, qn_err *err)
 {
-    json_t *root, *list;
-    char place[2048];
+    char folder[QN_GOLDEN_PATH];
+    json_t *list;
     qn_status st = QN_OK;
 
-    snprintf(place, sizeof place, "%s/bal", folder);
-    QN_TRY(qn_fit_golden_list(folder, "bal/bal.json", "problems", "bal", f, &root, &list, err));
+    qn_golden_path(g, "bal", folder);
+    QN_TRY(qn_fit_golden_list(g, "bal/bal.json", "problems", &list, err));
     for (size_t k = 0; k < json_array_size(list); k++)
-        QN_TRY(check_one(ctx, place, json_array_get(list, k), f, err));
+        QN_TRY(check_one(g, folder, json_array_get(list, k), err));
 out:
-    json_decref(root);
     return st;
 }

@@ -1,5 +1,5 @@
 /* check_examples.c - compares whole programs with their expected results. */
-#include "lab/fit/check/programs.h"
+#include "lab/fit/check/check_impl.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +11,12 @@ static const double INEXACT = 1e-5;
 /* The largest difference of a set's numbers from a list of them, relative or absolute. */
 static double worst_of(const qn_fit_problem *p, const char *name, const json_t *want, double size)
 {
-    const int at = qn_fit_problem_find_set(p, name);
     double worst = 0;
+    int at = 0;
 
-    if (at < 0)
+    while (at < p->n_sets && strcmp(p->sets[at].name, name))
+        at++;
+    if (at == p->n_sets)
         return INFINITY;
     const qn_fit_set *set = &p->sets[at];
 
@@ -57,23 +59,23 @@ static void compare(const char *file, const qn_fit_text *text, const qn_fit_repo
                          qn_golden_member(want, "abs_tol"), "%s: p", file);
 }
 
-static qn_status check_one(qn_ctx *ctx, const char *place, const char *file, const json_t *want,
-                           qn_findings *f, qn_err *err)
+static qn_status check_one(qn_golden *g, const char *file, const json_t *want, qn_err *err)
 {
     qn_fit_options o;
-    char path[2400];
+    char name[320], path[QN_GOLDEN_PATH];
     qn_fit_text *text = NULL;
     qn_fit_result result = { 0 };
     qn_str faults = { 0 };
     qn_status st = QN_OK;
 
-    snprintf(path, sizeof path, "%s/%.300s", place, file);
+    snprintf(name, sizeof name, "examples/%.300s", file);
+    qn_golden_path(g, name, path);
     QN_TRY(qn_fit_options_take(NULL, &o, err));
     o.name = path;
     o.threads = 1;
     QN_TRY(qn_fit_load_file(&o, &text, &faults, err));
-    QN_TRY(qn_fit_run(ctx, text, &o, NULL, &result, err));
-    compare(file, text, qn_fit_last_report(&result), want, f);
+    QN_TRY(qn_fit_run(g->ctx, text, &o, &result, err));
+    compare(file, text, qn_fit_last_report(&result), want, g->findings);
 out:
     qn_str_free(&faults);
     qn_fit_result_free(&result);
@@ -81,18 +83,14 @@ out:
     return st;
 }
 
-qn_status qn_fit_check_examples(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_examples(qn_golden *g, qn_err *err)
 {
-    json_t *root = NULL, *files, *one;
+    json_t *files, *one;
     const char *name;
-    char place[2048];
     qn_status st = QN_OK;
 
-    snprintf(place, sizeof place, "%s/examples", folder);
-    QN_TRY(qn_fit_golden_list(folder, "examples/expected.json", NULL, "examples", f, &root, &files,
-                              err));
-    json_object_foreach(files, name, one) QN_TRY(check_one(ctx, place, name, one, f, err));
+    QN_TRY(qn_fit_golden_list(g, "examples/expected.json", NULL, &files, err));
+    json_object_foreach(files, name, one) QN_TRY(check_one(g, name, one, err));
 out:
-    json_decref(root);
     return st;
 }

@@ -1,7 +1,7 @@
 /* check_mesh.c - terms of meshes: counts, costs, energies, gradients. */
-#include "lab/fit/check/programs.h"
+#include "lab/fit/check/check_impl.h"
 
-#include "domain/fit/mesh/terms.h"
+#include "lab/fit/mesh_terms.h"
 #include "util/file.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ static const struct {
       "  yield 2*pi - sum(c in v.ring: corner_angle(x[v], x[c.j], x[c.k]));\n}" },
 };
 
-static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, const json_t *values,
-                            size_t k, uint32_t n_edges, qn_findings *f, qn_err *err)
+static qn_status check_term(qn_golden *g, const char *folder, const char *file,
+                            const json_t *values, size_t k, uint32_t n_edges, qn_err *err)
 {
     const double want = qn_golden_member(values, terms[k].key);
     qn_fit_text *text = NULL;
@@ -47,9 +47,9 @@ static qn_status check_term(qn_ctx *ctx, const char *folder, const char *file, c
                 "param x[M.verts] : vec3 = M.pos;\n%s\n",
                 file, qn_golden_member(values, "mean_edge_length"), n_edges, terms[k].term);
     QN_TRY(qn_fit_program_load(file, &program, folder, &text, err));
-    QN_TRY(qn_fit_evaluate(ctx, text->problem, text->problem->x, &cost, NULL, err));
+    QN_TRY(qn_fit_evaluate(g->ctx, text->problem, text->problem->x, &cost, NULL, err));
     /* Sums that almost cancel agree up to the rounding of their parts. */
-    qn_finding_below(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
+    qn_finding_below(g->findings, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-3), 1e-10,
                      "%s: %s, relative", file, terms[k].key);
 out:
     qn_fit_text_free(text);
@@ -109,8 +109,8 @@ static double tolerance_of(qn_fit_term_kind kind)
     return kind == QN_FIT_DEV_HINGE ? 1e-8 : 1e-10;
 }
 
-static qn_status check_energies(qn_ctx *ctx, const shape *s, const char *file, const json_t *values,
-                                qn_findings *f, qn_err *err)
+static qn_status check_energies(qn_golden *g, const shape *s, const char *file,
+                                const json_t *values, qn_err *err)
 {
     qn_status st = QN_OK;
 
@@ -123,52 +123,49 @@ static qn_status check_energies(qn_ctx *ctx, const shape *s, const char *file, c
         if (isnan(want))
             continue;
         QN_TRY(problem_of(s, kind, &p, err));
-        st = qn_fit_evaluate(ctx, p, p->x, &cost, NULL, err);
+        st = qn_fit_evaluate(g->ctx, p, p->x, &cost, NULL, err);
         qn_fit_problem_free(p);
         QN_TRY(st);
-        qn_finding_below(f, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12),
+        qn_finding_below(g->findings, "mesh", 1, fabs(cost - want) / fmax(fabs(want), 1e-12),
                          tolerance_of(kind), "%s: %s, relative", file, qn_fit_term_name(kind));
     }
 out:
     return st;
 }
 
-static qn_status check_gradient(qn_ctx *ctx, const shape *s, const char *name, const json_t *want,
-                                qn_findings *f, qn_err *err)
+static qn_status check_gradient(qn_golden *g, const shape *s, const char *name, const json_t *want,
+                                qn_err *err)
 {
     qn_fit_problem *p = NULL;
-    double *gradient = NULL, cost, worst = 0;
+    double *gradient, cost, worst = 0;
     int kind = 0;
     qn_status st = QN_OK;
 
     while (kind < QN_FIT_N_TERMS && strcmp(qn_fit_term_name((qn_fit_term_kind)kind), name))
         kind++;
     if (kind == QN_FIT_N_TERMS) {
-        qn_finding_skip(f, "mesh", name, "no such term");
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, name, "no such term");
         return QN_OK;
     }
     QN_TRY(problem_of(s, (qn_fit_term_kind)kind, &p, err));
-    if (!(gradient = calloc((size_t)p->n_scalars + 1, sizeof *gradient))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "a gradient of %u numbers", p->n_scalars);
-        goto out;
-    }
-    QN_TRY(qn_fit_evaluate(ctx, p, p->x, &cost, gradient, err));
+    QN_TRY(qn_owned_memory(&g->owned, p->n_scalars * sizeof *gradient, &gradient, err));
+    QN_TRY(qn_fit_evaluate(g->ctx, p, p->x, &cost, gradient, err));
     for (uint32_t i = 0; i < p->n_scalars; i++) {
         const json_t *row = json_array_get(json_object_get(want, "gradient"), i / 3);
         const double off = fabs(gradient[i] - json_number_value(json_array_get(row, i % 3)));
 
         worst = isnan(off) ? INFINITY : fmax(worst, off);
     }
-    qn_finding_below(f, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s", name);
+    qn_finding_below(g->findings, "mesh", p->n_scalars, worst, 1e-8, "noisy1.obj: gradient of %s",
+                     name);
 out:
-    free(gradient);
     qn_fit_problem_free(p);
     return st;
 }
 
 /* The part. */
 
-static void check_counts(const shape *s, const char *file, const json_t *counts, qn_findings *f)
+static void check_counts(qn_golden *g, const shape *s, const char *file, const json_t *counts)
 {
     double boundary = 0;
 
@@ -186,58 +183,54 @@ static void check_counts(const shape *s, const char *file, const json_t *counts,
 
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         worst = fmax(worst, fabs(rows[k].got - qn_golden_member(counts, rows[k].name)));
-    qn_finding_below(f, "mesh", 5, worst, 0, "%s: vertices, faces, edges, hinges, boundary", file);
+    qn_finding_below(g->findings, "mesh", 5, worst, 0,
+                     "%s: vertices, faces, edges, hinges, boundary", file);
 }
 
-static qn_status check_file(qn_ctx *ctx, const char *folder, const char *file, const json_t *one,
-                            qn_findings *f, qn_err *err)
+static qn_status check_file(qn_golden *g, const char *folder, const char *file, const json_t *one,
+                            qn_err *err)
 {
     const json_t *values = json_object_get(one, "values");
     shape s = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(read_shape(folder, file, &s, err));
-    check_counts(&s, file, json_object_get(one, "counts"), f);
+    check_counts(g, &s, file, json_object_get(one, "counts"));
     for (size_t k = 0; k < sizeof terms / sizeof *terms; k++)
-        QN_TRY(check_term(ctx, folder, file, values, k, s.topology.n_edges, f, err));
-    QN_TRY(check_energies(ctx, &s, file, values, f, err));
+        QN_TRY(check_term(g, folder, file, values, k, s.topology.n_edges, err));
+    QN_TRY(check_energies(g, &s, file, values, err));
 out:
     free_shape(&s);
     return st;
 }
 
-static qn_status check_gradients(qn_ctx *ctx, const char *folder, const char *place, qn_findings *f,
-                                 qn_err *err)
+qn_status qn_fit_check_mesh_gradients(qn_golden *g, qn_err *err)
 {
-    json_t *root = NULL, *energies = NULL, *one;
+    char folder[QN_GOLDEN_PATH];
+    json_t *energies, *one;
     const char *name;
     shape s = { 0 };
     qn_status st = QN_OK;
 
-    QN_TRY(qn_fit_golden_list(folder, "mesh/noisy1_gradients.json", "energies", "mesh", f, &root,
-                              &energies, err));
-    if (!root)
-        goto out;
-    QN_TRY(read_shape(place, "noisy1.obj", &s, err));
-    json_object_foreach(energies, name, one) QN_TRY(check_gradient(ctx, &s, name, one, f, err));
+    qn_golden_path(g, "mesh", folder);
+    QN_TRY(qn_fit_golden_list(g, "mesh/noisy1_gradients.json", "energies", &energies, err));
+    QN_TRY(read_shape(folder, "noisy1.obj", &s, err));
+    json_object_foreach(energies, name, one) QN_TRY(check_gradient(g, &s, name, one, err));
 out:
     free_shape(&s);
-    json_decref(root);
     return st;
 }
 
-qn_status qn_fit_check_mesh(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_mesh(qn_golden *g, qn_err *err)
 {
-    json_t *root = NULL, *files, *one;
+    char folder[QN_GOLDEN_PATH];
+    json_t *files, *one;
     const char *name;
-    char place[2048];
     qn_status st = QN_OK;
 
-    snprintf(place, sizeof place, "%s/mesh", folder);
-    QN_TRY(qn_fit_golden_list(folder, "mesh/golden.json", NULL, "mesh", f, &root, &files, err));
-    json_object_foreach(files, name, one) QN_TRY(check_file(ctx, place, name, one, f, err));
-    QN_TRY(check_gradients(ctx, folder, place, f, err));
+    qn_golden_path(g, "mesh", folder);
+    QN_TRY(qn_fit_golden_list(g, "mesh/golden.json", NULL, &files, err));
+    json_object_foreach(files, name, one) QN_TRY(check_file(g, folder, name, one, err));
 out:
-    json_decref(root);
     return st;
 }

@@ -1,11 +1,10 @@
 /* check_nist.c - solves regression sets from both starts and compares with their certified
  * values. */
-#include "lab/fit/check/programs.h"
+#include "lab/fit/check/check_impl.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PARAMS = 16 };
@@ -102,7 +101,8 @@ static qn_status check_solve(const nist_set *s, int start, qn_findings *f, qn_er
     QN_TRY(load(s, start == 1 ? "start1" : "start2", &text, err));
     QN_TRY(qn_fit_program_solve(text, &r, err));
     if (may_fail(s, start, &r)) {
-        qn_finding_skip(f, "nist", s->name, "start 1 ends on its plateau, which is allowed");
+        qn_finding_note(f, "nist", QN_FINDING_SKIPPED, s->name,
+                        "start 1 ends on its plateau, which is allowed");
         goto out;
     }
     qn_finding_below(f, "nist", s->n_params, worst_off(s, text->problem->x, "certified"), digits,
@@ -125,83 +125,80 @@ out:
 }
 
 /* All sets at their certified parameters, on the device. */
-static qn_status check_costs(qn_ctx *ctx, const nist_set *sets, int n, qn_findings *f, qn_err *err)
+static qn_status check_costs(qn_golden *g, const nist_set *sets, int n, qn_err *err)
 {
     qn_fit_text *text = NULL;
     qn_str program = { 0 };
-    double *costs = NULL;
+    double *costs;
     qn_status st = QN_OK;
 
     qn_str_add(&program, "fit 1;\n");
     for (int k = 0; k < n; k++)
         add_set(&program, &sets[k], "certified", k);
     QN_TRY(qn_fit_program_load("nist", &program, sets[0].folder, &text, err));
-    if (text->problem->n_groups != n || !(costs = calloc((size_t)n + 1, sizeof *costs))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "costs of %d sets", n);
-        goto out;
-    }
-    QN_TRY(qn_fit_evaluate_groups(ctx, text->problem, text->problem->x, costs, err));
+    if (text->problem->n_groups != n)
+        QN_FAIL(err, QN_ERR_INPUT, "%d sets gave %d groups", n, text->problem->n_groups);
+    QN_TRY(qn_owned_memory(&g->owned, ((size_t)n + 1) * sizeof *costs, &costs, err));
+    QN_TRY(qn_fit_evaluate_groups(g->ctx, text->problem, text->problem->x, costs, err));
     for (int k = 0; k < n; k++) {
         if (sets[k].is_exact)
-            qn_finding_below(f, "nist", 1, 2 * costs[1 + k], 1e-20,
+            qn_finding_below(g->findings, "nist", 1, 2 * costs[1 + k], 1e-20,
                              "%s: sum of squares at the certified values", sets[k].name);
         else
-            qn_finding_below(f, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss), 1e-9,
-                             "%s: sum of squares at the certified values, relative", sets[k].name);
+            qn_finding_below(g->findings, "nist", 1, qn_fit_off(2 * costs[1 + k], sets[k].rss),
+                             1e-9, "%s: sum of squares at the certified values, relative",
+                             sets[k].name);
     }
 out:
-    free(costs);
     qn_fit_text_free(text);
     return st;
 }
 
-/* The sets of the list; the caller frees the memory. */
-static qn_status read_sets(const json_t *list, const char *place, nist_set **out, qn_err *err)
+/* The sets of the list. */
+static qn_status read_sets(qn_golden *g, const json_t *list, const char *folder, nist_set **out,
+                           qn_err *err)
 {
     const size_t n = json_array_size(list);
-    nist_set *sets = calloc(n + 1, sizeof *sets);
+    nist_set *sets = NULL;
+    qn_status st = QN_OK;
 
-    if (!sets)
-        return qn_fail(err, QN_ERR_NOMEM, "%zu sets", n);
+    QN_TRY(qn_owned_memory(&g->owned, n * sizeof *sets, &sets, err));
     for (size_t k = 0; k < n; k++) {
         const json_t *one = json_array_get(list, k);
 
         sets[k] = (nist_set){ .json = one,
                               .name = json_string_value(json_object_get(one, "name")),
-                              .folder = place,
+                              .folder = folder,
                               .n_params = (int)json_array_size(json_object_get(one, "certified")),
                               .rss = qn_golden_member(one, "rss") };
         sets[k].is_exact = sets[k].rss < 1e-20;
-        if (!sets[k].name || sets[k].n_params < 1 || sets[k].n_params > MAX_PARAMS) {
-            free(sets);
+        if (!sets[k].name || sets[k].n_params < 1 || sets[k].n_params > MAX_PARAMS)
             return qn_fail(err, QN_ERR_INPUT, "%s/nist.json: set %zu has no name or parameters",
-                           place, k + 1);
-        }
+                           folder, k + 1);
     }
     *out = sets;
-    return QN_OK;
+out:
+    return st;
 }
 
-qn_status qn_fit_check_nist(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_nist(qn_golden *g, qn_err *err)
 {
-    json_t *root, *list;
+    char folder[QN_GOLDEN_PATH];
     nist_set *sets = NULL;
-    char place[2048];
+    json_t *list;
     int n;
     qn_status st = QN_OK;
 
-    snprintf(place, sizeof place, "%s/nist", folder);
-    QN_TRY(qn_fit_golden_list(folder, "nist/nist.json", NULL, "nist", f, &root, &list, err));
+    qn_golden_path(g, "nist", folder);
+    QN_TRY(qn_fit_golden_list(g, "nist/nist.json", NULL, &list, err));
     n = (int)json_array_size(list);
-    QN_TRY(read_sets(list, place, &sets, err));
+    QN_TRY(read_sets(g, list, folder, &sets, err));
     if (n)
-        QN_TRY(check_costs(ctx, sets, n, f, err));
+        QN_TRY(check_costs(g, sets, n, err));
     for (int k = 0; k < n; k++) {
-        QN_TRY(check_solve(&sets[k], 1, f, err));
-        QN_TRY(check_solve(&sets[k], 2, f, err));
+        QN_TRY(check_solve(&sets[k], 1, g->findings, err));
+        QN_TRY(check_solve(&sets[k], 2, g->findings, err));
     }
 out:
-    free(sets);
-    json_decref(root);
     return st;
 }

@@ -2,13 +2,11 @@
  *
  * Each operation is one finding: its worst error, as a share of the allowed error.
  */
-#include "lab/fit/check/check.h"
+#include "lab/fit/check/check_impl.h"
 #include "lab/fit/check/records.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const exact[] = { "neg",   "abs",    "sign",  "min", "max",  "floor", "ceil",
                                      "round", "trunc",  "eq",    "ne",  "lt",   "le",    "gt",
@@ -94,37 +92,37 @@ static double judge_composite(const qn_fit_golden *g, int k)
     return worst;
 }
 
-static qn_status check(qn_ctx *ctx, const char *folder, const char *part,
-                       double (*judge)(const qn_fit_golden *, int), qn_findings *f, qn_err *err)
+static qn_status check(qn_golden *g, const char *file, double (*judge)(const qn_fit_golden *, int),
+                       qn_err *err)
 {
     qn_fit_golden golden = { .n = 0 };
-    char path[2048];
+    char path[QN_GOLDEN_PATH];
     qn_status st = QN_OK;
 
-    snprintf(path, sizeof path, "%s/golden/%s.json", folder, part);
-    if (access(path, R_OK) != 0) {
-        qn_finding_skip(f, part, path, "there is no such file");
+    if (!qn_golden_has(g, file)) {
+        qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "absent");
         return QN_OK;
     }
+    qn_golden_path(g, file, path);
     QN_TRY(qn_fit_golden_load(path, &golden, err));
-    QN_TRY(qn_fit_golden_run(ctx, &golden, err));
+    QN_TRY(qn_fit_golden_run(g->ctx, &golden, err));
     for (int k = 0; k < golden.n; k++) {
         const qn_fit_records *r = &golden.list[k];
 
-        qn_finding_below(f, part, (qn_i64)r->n * r->n_rows * (1 + r->n_args), judge(&golden, k), 1,
-                         "%s: worst error, share of what is allowed", r->op);
+        qn_finding_below(g->findings, g->part, (qn_i64)r->n * r->n_rows * (1 + r->n_args),
+                         judge(&golden, k), 1, "%s: worst error, share of what is allowed", r->op);
     }
 out:
     qn_fit_golden_free(&golden);
     return st;
 }
 
-qn_status qn_fit_check_ops(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_ops(qn_golden *g, qn_err *err)
 {
-    return check(ctx, folder, "ops", judge_op, f, err);
+    return check(g, "golden/ops.json", judge_op, err);
 }
 
-qn_status qn_fit_check_composites(qn_ctx *ctx, const char *folder, qn_findings *f, qn_err *err)
+qn_status qn_fit_check_composites(qn_golden *g, qn_err *err)
 {
-    return check(ctx, folder, "composites", judge_composite, f, err);
+    return check(g, "golden/composites.json", judge_composite, err);
 }

@@ -3,41 +3,33 @@
  * Differences are central and of fourth order. Their own error, from rounding of the cost and from
  * kinks, sets the limit: a wrong derivative is usually off by much more.
  */
-#include "lab/fit/check/check.h"
+#include "lab/fit/check/check_impl.h"
 
-#include "domain/fit/run/run.h"
 #include "domain/fit/model/model.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     qn_fit_model *model;
     double *x, *gradient, *other;
+    qn_owned owned; /* these arrays */
 } fixture;
-
-static void close_fixture(fixture *r)
-{
-    qn_fit_model_free(r->model);
-    free(r->x);
-    free(r->gradient);
-    free(r->other);
-}
 
 static qn_status open_fixture(fixture *r, const qn_fit_problem *p, qn_err *err)
 {
-    const size_t n = (size_t)p->n_scalars + 1;
+    const size_t bytes = p->n_scalars * sizeof *r->x;
+    qn_status st = QN_OK;
 
-    r->x = calloc(n, sizeof *r->x);
-    r->gradient = calloc(n, sizeof *r->gradient);
-    r->other = calloc(n, sizeof *r->other);
-    if (!r->x || !r->gradient || !r->other)
-        return qn_fail(err, QN_ERR_NOMEM, "derivatives of %u parameters", p->n_scalars);
-    memcpy(r->x, p->x, p->n_scalars * sizeof *r->x);
-    return qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 0, &r->model, err);
+    QN_TRY(qn_owned_memory(&r->owned, bytes, &r->x, err));
+    QN_TRY(qn_owned_memory(&r->owned, bytes, &r->gradient, err));
+    QN_TRY(qn_owned_memory(&r->owned, bytes, &r->other, err));
+    memcpy(r->x, p->x, bytes);
+    QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 0, &r->model, err));
+out:
+    return st;
 }
 
 /* A step that is small for this parameter but far above its rounding. */
@@ -113,8 +105,7 @@ qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most
         char what[200];
 
         qn_fit_model_describe(r.model, what, sizeof what);
-        st = qn_fail(err, QN_ERR_INPUT, "at the start %s", what);
-        goto out;
+        QN_FAIL(err, QN_ERR_INPUT, "at the start %s", what);
     }
     compare_differences(&r, p, most, cost, out);
     if (device != 0 && !p->n_sums) {
@@ -129,6 +120,7 @@ qn_status qn_fit_check_grad(qn_ctx *ctx, const qn_fit_problem *problem, int most
         }
     }
 out:
-    close_fixture(&r);
+    qn_fit_model_free(r.model);
+    qn_owned_free(&r.owned, 0);
     return st;
 }

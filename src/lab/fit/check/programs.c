@@ -1,13 +1,13 @@
-/* programs.c - loads and solves the programs of checks, and reads golden lists. */
-#include "lab/fit/check/programs.h"
+/* programs.c - programs of checks, their costs and gradients on the device of a context, and
+ * golden lists. */
+#include "lab/fit/check/check_impl.h"
 
-#include "util/file.h"
+#include "domain/fit/device/device.h"
+#include "domain/fit/model/model.h"
 
 #include <math.h>
+#include <quern/route.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 qn_status qn_fit_program_load(const char *name, qn_str *text, const char *folder, qn_fit_text **out,
                               qn_err *err)
@@ -39,35 +39,93 @@ out:
     return st;
 }
 
-qn_status qn_fit_golden_list(const char *folder, const char *name, const char *member,
-                             const char *part, qn_findings *f, json_t **root, json_t **out,
+qn_status qn_fit_golden_list(qn_golden *g, const char *file, const char *member, json_t **out,
                              qn_err *err)
 {
-    char path[2048], *text = NULL;
-    json_error_t error;
-    size_t bytes;
+    json_t *root;
     qn_status st = QN_OK;
 
-    *root = *out = NULL;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (access(path, R_OK) != 0) {
-        qn_finding_skip(f, part, path, "there is no such file");
-        return QN_OK;
-    }
-    QN_TRY(qn_file_read(path, &text, &bytes, err));
-    *root = json_loadb(text, bytes, 0, &error);
-    *out = member ? json_object_get(*root, member) : *root;
-    if (!*root)
-        st = qn_fail(err, QN_ERR_INPUT, "%s:%d: %s", path, error.line, error.text);
-    else if (!json_is_array(*out) && !json_is_object(*out))
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no list%s%s", path, member ? " " : "",
+    QN_TRY(qn_golden_json(g, file, &root, err));
+    *out = member ? json_object_get(root, member) : root;
+    if (!json_is_array(*out) && !json_is_object(*out))
+        st = qn_fail(err, QN_ERR_INPUT, "%s/%s: no list%s%s", g->dir, file, member ? " " : "",
                      member ? member : "");
 out:
-    free(text);
     return st;
 }
 
 double qn_fit_off(double got, double want)
 {
     return fabs(got - want) / fmax(fabs(want), 1e-300);
+}
+
+/* Evaluations. */
+
+/* `costs` is the total, followed by that of each group if `n` is not 1. */
+static qn_status on_host(const qn_fit_problem *p, const double *x, double *costs, int n,
+                         double *gradient, qn_err *err)
+{
+    qn_fit_model *model = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_fit_model_new(p, QN_FIT_MODEL_GRADIENT, 0, &model, err));
+    costs[0] = gradient ? qn_fit_model_gradient(model, x, gradient) : qn_fit_model_cost(model, x);
+    for (int k = 1; k < n; k++)
+        costs[k] = qn_fit_model_group_cost(model, k - 1);
+out:
+    qn_fit_model_free(model);
+    return st;
+}
+
+static qn_status on_device(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
+                           int n, double *gradient, qn_err *err)
+{
+    const qn_route_mode mode = qn_route_get_mode(ctx);
+    qn_fit_device *device = NULL;
+    qn_buf *at = NULL, *sums = NULL, *out = NULL;
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    qn_route_set_mode(ctx, QN_ROUTE_GPU);
+    QN_TRY(qn_fit_device_new(ctx, p, QN_FIT_F64, &device, err));
+    QN_TRY(qn_fit_device_vector(device, "x", x, &at, err));
+    QN_TRY(qn_fit_device_vector(device, "gradient", NULL, &out, err));
+    QN_TRY(qn_fit_device_cost(device, "cost", &sums, err));
+    QN_TRY(qn_graph_new(ctx, "fit.check", &graph, err));
+    if (gradient)
+        QN_TRY(qn_fit_stage_gradient(device, graph, at, sums, out, err));
+    else
+        QN_TRY(qn_fit_stage_cost(device, graph, at, sums, err));
+    QN_TRY(qn_run_graph(graph, err));
+    if (gradient)
+        QN_TRY(qn_fit_device_read(device, out, gradient, p->n_scalars, err));
+    QN_TRY(qn_buf_read(sums, 0, costs, (size_t)n * sizeof *costs, err));
+out:
+    qn_route_set_mode(ctx, mode);
+    qn_graph_free(graph);
+    qn_buf_free(at);
+    qn_buf_free(sums);
+    qn_buf_free(out);
+    qn_fit_device_free(device);
+    return st;
+}
+
+static qn_status evaluate(qn_ctx *ctx, const qn_fit_problem *p, const double *x, double *costs,
+                          int n, double *gradient, qn_err *err)
+{
+    /* Squared sums are evaluated in host memory. */
+    return qn_fit_device_of(ctx) == 0 || p->n_sums ? on_host(p, x, costs, n, gradient, err)
+                                                   : on_device(ctx, p, x, costs, n, gradient, err);
+}
+
+qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
+                                 double *costs, qn_err *err)
+{
+    return evaluate(ctx, problem, x, costs, 1 + problem->n_groups, NULL, err);
+}
+
+qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const double *x, double *cost,
+                          double *gradient, qn_err *err)
+{
+    return evaluate(ctx, problem, x, cost, 1, gradient, err);
 }

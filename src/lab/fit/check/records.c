@@ -170,11 +170,9 @@ static qn_status build(qn_fit_golden *all, qn_fit_graph *g, qn_err *err)
         rows += out.n;
         for (int row = 0; row < out.n; row++)
             qn_fit_output(g, out.at[row]);
-        if (out.n != all->list[k].n_rows) {
-            st = qn_fail(err, QN_ERR_INPUT, "%s gives %d values, its records have %d: %s",
-                         all->list[k].op, out.n, all->list[k].n_rows, qn_fit_graph_error(g));
-            goto out;
-        }
+        if (out.n != all->list[k].n_rows)
+            QN_FAIL(err, QN_ERR_INPUT, "%s gives %d values, its records have %d: %s",
+                    all->list[k].op, out.n, all->list[k].n_rows, qn_fit_graph_error(g));
     }
     QN_TRY(qn_fit_graph_finish(g, err));
     QN_TRY(qn_fit_tape_new(g, QN_FIT_WANT(QN_FIT_RES) | QN_FIT_WANT(QN_FIT_JAC), (qn_fit_loss){ 0 },
@@ -187,17 +185,19 @@ static qn_status bind(qn_fit_golden *all, const qn_fit_graph *g, qn_err *err)
 {
     const int n_slots = qn_fit_graph_n_slots(g);
     size_t at = 0;
+    qn_status st = QN_OK;
 
     for (int k = 0; k < all->n; k++) {
         all->n_instances = all->list[k].n > all->n_instances ? all->list[k].n : all->n_instances;
         all->n_numbers += (size_t)(all->list[k].n * all->list[k].n_args);
     }
-    all->slot = calloc((size_t)all->n, sizeof *all->slot);
-    all->idx = calloc((size_t)n_slots * (size_t)all->n_instances, sizeof *all->idx);
-    all->x = calloc(all->n_numbers, sizeof *all->x);
-    all->out = calloc((size_t)all->tape->n_outputs * (size_t)all->n_instances, sizeof *all->out);
-    if (!all->slot || !all->idx || !all->x || !all->out)
-        return qn_fail(err, QN_ERR_NOMEM, "%zu arguments of records", all->n_numbers);
+    const size_t n = (size_t)all->n_instances;
+
+    QN_TRY(qn_owned_memory(&all->owned, (size_t)all->n * sizeof *all->slot, &all->slot, err));
+    QN_TRY(qn_owned_memory(&all->owned, (size_t)n_slots * n * sizeof *all->idx, &all->idx, err));
+    QN_TRY(qn_owned_memory(&all->owned, all->n_numbers * sizeof *all->x, &all->x, err));
+    QN_TRY(qn_owned_memory(&all->owned, (size_t)all->tape->n_outputs * n * sizeof *all->out,
+                           &all->out, err));
     for (int k = 0; k < all->n; k++) {
         const qn_fit_records *f = &all->list[k];
 
@@ -213,7 +213,8 @@ static qn_status bind(qn_fit_golden *all, const qn_fit_graph *g, qn_err *err)
         }
         at += (size_t)(f->n * f->n_args);
     }
-    return QN_OK;
+out:
+    return st;
 }
 
 qn_status qn_fit_golden_load(const char *path, qn_fit_golden *out, qn_err *err)
@@ -226,14 +227,10 @@ qn_status qn_fit_golden_load(const char *path, qn_fit_golden *out, qn_err *err)
     QN_TRY(qn_json_get_array(root, "records", path, &records, err));
     for (size_t i = 0; i < json_array_size(records); i++)
         QN_TRY(add_record(out, json_array_get(records, i), path, err));
-    if (out->n == 0) {
-        st = qn_fail(err, QN_ERR_INPUT, "%s: no records", path);
-        goto out;
-    }
-    if (qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g, err) != QN_OK) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%s: a graph", path);
-        goto out;
-    }
+    if (out->n == 0)
+        QN_FAIL(err, QN_ERR_INPUT, "%s: no records", path);
+    if (qn_fit_graph_new("golden", QN_FIT_TEMPLATE, &g, err) != QN_OK)
+        QN_FAIL(err, QN_ERR_NOMEM, "%s: a graph", path);
     QN_TRY(build(out, g, err));
     QN_TRY(bind(out, g, err));
 out:
@@ -250,10 +247,7 @@ void qn_fit_golden_free(qn_fit_golden *golden)
         free(golden->list[k].jac);
     }
     qn_fit_tape_free(golden->tape);
-    free(golden->slot);
-    free(golden->idx);
-    free(golden->x);
-    free(golden->out);
+    qn_owned_free(&golden->owned, 0);
     *golden = (qn_fit_golden){ 0 };
 }
 

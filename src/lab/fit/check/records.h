@@ -7,7 +7,7 @@
 #define QN_LAB_FIT_CHECK_RECORDS_H
 
 #include "domain/fit/code/tape.h"
-#include "util/status.h"
+#include "lab/owned.h"
 
 #include <quern/fit.h>
 
@@ -37,6 +37,7 @@ typedef struct qn_fit_golden {
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
     double *out;      /* [output][i], after qn_fit_golden_run */
+    qn_owned owned;   /* slot, idx, x, out */
 } qn_fit_golden;
 
 /* Reads the file and makes the tape of residuals and their Jacobian. */

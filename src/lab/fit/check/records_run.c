@@ -1,5 +1,6 @@
 /* records_run.c - evaluates golden records by the interpreter, or by a kernel on a device. */
 #include "lab/fit/check/records.h"
+#include "lab/owned.h"
 
 #include "domain/fit/code/print.h"
 #include "domain/fit/run/run.h"
@@ -16,10 +17,8 @@ static qn_status interpret(qn_fit_golden *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_fit_plan_new(g->tape, QN_FIT_F64, 0, &plan, err));
-    if (!(work = aligned_alloc(64, (qn_fit_plan_bytes(plan) + 127) / 64 * 64))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "%zu bytes to interpret records", qn_fit_plan_bytes(plan));
-        goto out;
-    }
+    if (!(work = aligned_alloc(64, (qn_fit_plan_bytes(plan) + 127) / 64 * 64)))
+        QN_FAIL(err, QN_ERR_NOMEM, "%zu bytes to interpret records", qn_fit_plan_bytes(plan));
     for (int s = 0; s < QN_FIT_N_SECTIONS; s++)
         t.out[s] = g->out + (size_t)g->tape->sections[s].first * (size_t)g->n_instances;
     qn_fit_eval(plan, &t, 0, g->n_instances, work, NULL);
@@ -36,15 +35,12 @@ typedef struct {
     qn_kernel_module *text, *module;
     qn_buf *idx, *x, *res, *jac;
     qn_graph *graph;
+    qn_owned owned; /* these buffers and the graph */
 } fixture;
 
 static void close_fixture(fixture *r)
 {
-    qn_graph_free(r->graph);
-    qn_buf_free(r->idx);
-    qn_buf_free(r->x);
-    qn_buf_free(r->res);
-    qn_buf_free(r->jac);
+    qn_owned_free(&r->owned, 0);
     qn_kernels_free(r->module);
     qn_kernels_free(r->text);
 }
@@ -75,20 +71,19 @@ static qn_status launch(fixture *r, qn_fit_golden *g, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(compile(r, g, err));
-    QN_TRY(qn_buf_new(r->ctx, "golden.idx", idx, &r->idx, err));
-    QN_TRY(qn_buf_new(r->ctx, "golden.x", g->n_numbers * size, &r->x, err));
-    QN_TRY(qn_buf_new(r->ctx, "golden.res", res, &r->res, err));
-    QN_TRY(qn_buf_new(r->ctx, "golden.jac", jac, &r->jac, err));
+    QN_TRY(qn_owned_buf(&r->owned, r->ctx, "golden.idx", idx, &r->idx, err));
+    QN_TRY(qn_owned_buf(&r->owned, r->ctx, "golden.x", g->n_numbers * size, &r->x, err));
+    QN_TRY(qn_owned_buf(&r->owned, r->ctx, "golden.res", res, &r->res, err));
+    QN_TRY(qn_owned_buf(&r->owned, r->ctx, "golden.jac", jac, &r->jac, err));
     QN_TRY(qn_buf_write(r->idx, 0, g->idx, idx, err));
     QN_TRY(qn_buf_write(r->x, 0, g->x, g->n_numbers * size, err));
-    QN_TRY(qn_graph_new(r->ctx, "fit.golden", &r->graph, err));
+    QN_TRY(qn_owned_graph(&r->owned, r->ctx, "fit.golden", &r->graph, err));
     const qn_arg args[] = { qn_arg_val(&ld, sizeof ld), qn_arg_buf(r->idx), qn_arg_buf(r->x),
                             qn_arg_buf(r->res), qn_arg_buf(r->jac) };
 
     QN_TRY(qn_graph_stage(r->graph, "golden", qn_kernels_find(r->module, "fit_all"),
                           qn_range_1d(ld), args, err));
-    QN_TRY(qn_graph_run(r->graph, err));
-    QN_TRY(qn_graph_wait(r->graph, err));
+    QN_TRY(qn_run_graph(r->graph, err));
     QN_TRY(qn_buf_read(r->res, 0, g->out, res, err));
     QN_TRY(qn_buf_read(r->jac, 0, g->out + res / size, jac, err));
 out:

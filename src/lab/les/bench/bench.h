@@ -6,6 +6,7 @@
 #ifndef QN_LAB_LES_BENCH_BENCH_H
 #define QN_LAB_LES_BENCH_BENCH_H
 
+#include "lab/sheet.h"
 #include "util/options.h"
 
 #include <quern/les.h>
@@ -20,11 +21,12 @@ typedef struct qn_les_point {
     double cell_steps;       /* cells times steps per second */
     double gbs;              /* rate of the bytes of the cost model */
     double roofline;         /* share of the measured memory rate; NaN: not measured */
+    double over_fft;         /* step per transforms */
 } qn_les_point;
 
 typedef struct qn_les_points {
     qn_les_point *list;
-    size_t n;
+    size_t n, room;
     double gbs; /* memory rate of the device, from a plain loop that reads and writes */
 } qn_les_points;
 
@@ -33,6 +35,8 @@ void qn_les_points_free(qn_les_points *points);
 /* Measures one point and appends it. With `is_fft_only` no step is made. */
 qn_status qn_les_bench_add(qn_ctx *ctx, const qn_les_options *options, int samples, int is_fft_only,
                            qn_les_points *points, qn_err *err);
+
+qn_sheet qn_les_sheet(const qn_les_points *points);
 
 /* Files of a bench: <prefix>.csv, <prefix>.json and <prefix>.html. */
 qn_status qn_les_bench_write(const qn_les_points *points, const char *prefix, const char *command,

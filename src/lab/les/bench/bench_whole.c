@@ -1,6 +1,6 @@
 /* bench_whole.c - whole runs: on one device, and mixed. */
 #include "bench.h"
-#include "lab/timing.h"
+#include "lab/owned.h"
 
 #include "domain/les/options/options.h"
 #include "domain/les/codec/codec.h"
@@ -25,11 +25,9 @@ qn_status qn_les_whole_run(qn_ctx *ctx, const qn_les_options *options, qn_les_wh
     qn_status st = QN_OK;
 
     QN_TRY(qn_temp_dir_make(&dir, err));
-    if (strlen(dir.path) >= QN_OPTION_TEXT_BYTES) {
-        st = qn_fail(err, QN_ERR_LIMIT, "%s is longer than %d bytes", dir.path,
-                     QN_OPTION_TEXT_BYTES - 1);
-        goto out;
-    }
+    if (strlen(dir.path) >= QN_OPTION_TEXT_BYTES)
+        QN_FAIL(err, QN_ERR_LIMIT, "%s is longer than %d bytes", dir.path,
+                QN_OPTION_TEXT_BYTES - 1);
     local.out = dir.path;
     local.hold = QN_LES_HOLD_TABLES;
     QN_TRY(qn_les_run(ctx, &local, &result, err));
@@ -54,17 +52,12 @@ typedef struct mixed {
     qn_les_proxy *proxy;
     qn_buf *state, *z, *zhat;
     qn_graph *steps, *first, *encode, *rollout;
+    qn_owned owned; /* these buffers and graphs */
 } mixed;
 
 static void mixed_free(mixed *m)
 {
-    qn_graph_free(m->steps);
-    qn_graph_free(m->first);
-    qn_graph_free(m->encode);
-    qn_graph_free(m->rollout);
-    qn_buf_free(m->state);
-    qn_buf_free(m->z);
-    qn_buf_free(m->zhat);
+    qn_owned_free(&m->owned, 0);
     qn_les_proxy_free(m->proxy);
     qn_les_codec_free(m->codec);
     qn_les_sim_free(m->sim);
@@ -78,16 +71,17 @@ static qn_status mixed_make(qn_ctx *cpu, qn_ctx *device, const qn_les_options *c
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_sim_new(cpu, config, &m->sim, err));
-    QN_TRY(qn_graph_new(cpu, "les.steps", &m->steps, err));
+    QN_TRY(qn_owned_graph(&m->owned, cpu, "les.steps", &m->steps, err));
     QN_TRY(qn_les_sim_add_steps(m->sim, m->steps, config->encode_every, err));
     QN_TRY(qn_les_codec_new(device, config, &m->codec, err));
     row = (size_t)qn_les_codec_layout(m->codec).size * (size_t)config->ensemble * real;
-    QN_TRY(qn_buf_new(device, "les.state", qn_buf_bytes(qn_les_sim_state(m->sim)), &m->state, err));
-    QN_TRY(qn_buf_new(device, "les.z", (size_t)frames * row, &m->z, err));
-    QN_TRY(qn_buf_new(device, "les.zhat", (size_t)frames * row, &m->zhat, err));
-    QN_TRY(qn_graph_new(device, "les.anchors", &m->first, err));
+    QN_TRY(qn_owned_buf(&m->owned, device, "les.state", qn_buf_bytes(qn_les_sim_state(m->sim)),
+                        &m->state, err));
+    QN_TRY(qn_owned_buf(&m->owned, device, "les.z", (size_t)frames * row, &m->z, err));
+    QN_TRY(qn_owned_buf(&m->owned, device, "les.zhat", (size_t)frames * row, &m->zhat, err));
+    QN_TRY(qn_owned_graph(&m->owned, device, "les.anchors", &m->first, err));
     QN_TRY(qn_les_codec_add_anchors(m->codec, m->first, m->state, err));
-    QN_TRY(qn_graph_new(device, "les.encode", &m->encode, err));
+    QN_TRY(qn_owned_graph(&m->owned, device, "les.encode", &m->encode, err));
     QN_TRY(qn_les_codec_add_encode(m->codec, m->encode, m->state, m->z, frames, err));
     QN_TRY(qn_les_proxy_new(device, config, qn_les_codec_layout(m->codec).size, &m->proxy, err));
 out:
@@ -126,10 +120,9 @@ qn_status qn_les_mixed_run(qn_ctx *cpu, qn_ctx *device, const qn_les_options *op
         QN_TRY(mixed_encode(&m, host, f == 0, err));
     }
     QN_TRY(qn_les_proxy_learn(m.proxy, m.z, qn_les_proxy_train(&config, frames), err));
-    QN_TRY(qn_graph_new(device, "les.rollout", &m.rollout, err));
+    QN_TRY(qn_owned_graph(&m.owned, device, "les.rollout", &m.rollout, err));
     QN_TRY(qn_les_proxy_add_rollout(m.proxy, m.rollout, m.z, frames - 1, m.zhat, err));
-    QN_TRY(qn_graph_run(m.rollout, err));
-    QN_TRY(qn_graph_wait(m.rollout, err));
+    QN_TRY(qn_run_graph(m.rollout, err));
     *out = (qn_les_whole){ .total_s = (qn_now_us() - start) / 1e6, .error = NAN };
     snprintf(out->device, sizeof out->device, "cpu+%s",
              qn_graph_stage_device(m.encode, 0) ? qn_graph_stage_device(m.encode, 0) : "?");

@@ -1,12 +1,10 @@
 /* check_codec.c - checks random numbers, codec and operator without a reference program: by
  * published vectors, sums of integers, and identities. */
-#include "check_codec.h"
+#include "check_impl.h"
 #include "check_impl.h"
 
-#include "domain/les/codec/codec.h"
 #include "domain/les/flow/ic.h"
 #include "kernel/philox.h"
-#include "domain/les/proxy/proxy.h"
 #include "util/hash.h"
 
 #include <math.h>
@@ -15,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds the finding that an error is not above `limit`; a NaN is. */
+/* Adds the finding that an error is at most `limit`, which NaN is not. */
 static void expect(qn_findings *findings, const char *check, const char *what, double value,
                    double limit)
 {
@@ -68,10 +66,8 @@ static qn_status check_spectral(qn_findings *findings, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(MAKE(&config, "n", "64", "seed", "1"));
-    if (!(half = calloc(qn_les_ic_elems(&config), sizeof *half))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a field of %d cells a side", config.N);
-        goto out;
-    }
+    if (!(half = calloc(qn_les_ic_elems(&config), sizeof *half)))
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for a field of %d cells a side", config.N);
     QN_TRY(qn_les_ic_fill(&config, half, err));
     expect(findings, "V9", "ic spectral: half spectrum is not the known one",
            differs(half, qn_les_ic_elems(&config) * sizeof *half,
@@ -98,8 +94,7 @@ static qn_status check_box(qn_ctx *ctx, qn_findings *findings, qn_err *err)
     QN_TRY(qn_buf_new(ctx, "moments", sizeof got, &moments, err));
     QN_TRY(qn_graph_new(ctx, "les.check.box", &graph, err));
     QN_TRY(qn_les_ic_box(graph, &config, field, moments, err));
-    QN_TRY(qn_graph_run(graph, err));
-    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_run_graph(graph, err));
     QN_TRY(qn_buf_read(moments, 0, got, sizeof got, err));
     QN_TRY(qn_buf_host(field, QN_HOST_READ, &cells, err));
     expect(findings, "V9", "ic box: integer sums differ", memcmp(got, want, sizeof got) != 0, 0);
@@ -134,6 +129,7 @@ typedef struct {
     qn_les_codec *codec;
     qn_buf *state, *z, *field, *lp, *full, *sums;
     double *row[2]; /* of z, read back */
+    qn_owned owned; /* these */
 } bench;
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, HALF = SIDE * (SIDE + 2) };
@@ -142,42 +138,38 @@ static const qn_fft_shape shape = { .rows = SIDE, .cols = SIDE, .batch = 1, .is_
 
 static void close_bench(bench *b)
 {
-    qn_buf *const bufs[] = { b->state, b->z, b->field, b->lp, b->full, b->sums };
-
-    for (size_t i = 0; i < sizeof bufs / sizeof bufs[0]; i++)
-        qn_buf_free(bufs[i]);
+    qn_owned_free(&b->owned, 0);
     qn_les_codec_free(b->codec);
-    free(b->row[0]);
-    free(b->row[1]);
+    b->codec = NULL;
 }
 
 /* The initial field of the configuration as state, and as cells in b->field. */
 static qn_status open_bench(qn_ctx *ctx, const char *const *pairs, bench *b, qn_err *err)
 {
-    double *half = NULL;
+    double *half;
     qn_status st = QN_OK;
 
     *b = (bench){ .ctx = ctx };
     QN_TRY(qn_les_options_make(NULL, pairs, NULL, &b->config, err));
     QN_TRY(qn_les_codec_new(ctx, &b->config, &b->codec, err));
     const size_t d = (size_t)qn_les_codec_layout(b->codec).size;
-    half = calloc(HALF, sizeof *half);
-    b->row[0] = calloc(d, sizeof *half);
-    b->row[1] = calloc(d, sizeof *half);
-    if (!half || !b->row[0] || !b->row[1]) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for a field of %d cells a side", SIDE);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(&b->owned, HALF * sizeof *half, &half, err));
+    for (int i = 0; i < 2; i++)
+        QN_TRY(qn_owned_memory(&b->owned, d * sizeof *half, &b->row[i], err));
     QN_TRY(qn_les_ic_fill(&b->config, half, err));
-    QN_TRY(qn_buf_new(ctx, "state", HALF * sizeof *half, &b->state, err));
+    const struct {
+        const char *name;
+        size_t n;
+        qn_buf **out;
+    } bufs[] = { { "state", HALF, &b->state },  { "z", 2 * d, &b->z },
+                 { "field", CELLS, &b->field }, { "lp", CELLS, &b->lp },
+                 { "full", CELLS, &b->full },   { "sums", 2 * QN_LES_SUMS, &b->sums } };
+
+    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+        QN_TRY(
+            qn_owned_buf(&b->owned, ctx, bufs[i].name, bufs[i].n * sizeof *half, bufs[i].out, err));
     QN_TRY(qn_buf_write(b->state, 0, half, HALF * sizeof *half, err));
-    QN_TRY(qn_buf_new(ctx, "z", 2 * d * sizeof *half, &b->z, err));
-    QN_TRY(qn_buf_new(ctx, "field", CELLS * sizeof *half, &b->field, err));
-    QN_TRY(qn_buf_new(ctx, "lp", CELLS * sizeof *half, &b->lp, err));
-    QN_TRY(qn_buf_new(ctx, "full", CELLS * sizeof *half, &b->full, err));
-    QN_TRY(qn_buf_new(ctx, "sums", 2 * QN_LES_SUMS * sizeof *half, &b->sums, err));
 out:
-    free(half);
     return st;
 }
 
@@ -202,8 +194,7 @@ static qn_status turn(bench *b, qn_fft_direction direction, qn_buf *cells, qn_er
     }
     QN_TRY(qn_graph_new(b->ctx, "les.check.transform", &graph, err));
     QN_TRY(qn_graph_fft(graph, "transform", &shape, direction, work, 0, err));
-    QN_TRY(qn_graph_run(graph, err));
-    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_run_graph(graph, err));
     QN_TRY(qn_buf_host(work, QN_HOST_READ, &padded, err));
     if (is_forward) {
         QN_TRY(qn_buf_write(b->state, 0, padded, HALF * sizeof(double), err));
@@ -234,8 +225,7 @@ static qn_status run_bench(bench *b, qn_les_errors *lp, qn_les_errors *full, qn_
     QN_TRY(qn_les_codec_add_decode(b->codec, graph, b->z, 0, 7, b->lp, b->full, err));
     QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->lp, b->sums, 0, err));
     QN_TRY(qn_les_codec_add_compare(b->codec, graph, b->field, b->full, b->sums, 1, err));
-    QN_TRY(qn_graph_run(graph, err));
-    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_run_graph(graph, err));
     QN_TRY(qn_buf_read(b->sums, 0, sums, sizeof sums, err));
     *lp = qn_les_errors_of(&b->config, sums);
     *full = qn_les_errors_of(&b->config, sums + QN_LES_SUMS);
@@ -243,8 +233,7 @@ static qn_status run_bench(bench *b, qn_les_errors *lp, qn_les_errors *full, qn_
     QN_TRY(turn(b, QN_FFT_FORWARD, b->lp, err));
     QN_TRY(qn_graph_new(b->ctx, "les.check.again", &again, err));
     QN_TRY(qn_les_codec_add_encode(b->codec, again, b->state, b->z, 2, err));
-    QN_TRY(qn_graph_run(again, err));
-    QN_TRY(qn_graph_wait(again, err));
+    QN_TRY(qn_run_graph(again, err));
     QN_TRY(qn_buf_read(b->z, 0, b->row[0], bytes, err));
     QN_TRY(qn_buf_read(b->z, bytes, b->row[1], bytes, err));
 out:
@@ -377,8 +366,8 @@ out:
 }
 
 const qn_les_check qn_les_codec_checks[] = {
-    { "V9", "random numbers and initial fields", check_random, 0 },
-    { "V10", "identities of the codec", check_codec, 0 },
-    { "V11", "recovery of a linear system", check_recovery, 0 },
-    { NULL, NULL, NULL, 0 },
+    { "V9", "random numbers and initial fields", check_random },
+    { "V10", "identities of the codec", check_codec },
+    { "V11", "recovery of a linear system", check_recovery },
+    { NULL, NULL, NULL },
 };

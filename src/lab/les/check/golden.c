@@ -1,12 +1,11 @@
 /* golden.c - compares the arrays of a run with those of a folder. */
-#include "golden_impl.h"
+#include "check_impl.h"
 
 #include "domain/les/flow/ic.h"
 #include "kernel/les_box.gen.h"
 #include "kernel/les/les_box.h"
 #include "util/json.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +17,7 @@
 qn_status qn_les_golden_finish(qn_graph *graph, qn_status st, qn_err *err)
 {
     if (st == QN_OK)
-        st = qn_graph_run(graph, err);
-    if (st == QN_OK)
-        st = qn_graph_wait(graph, err);
+        st = qn_run_graph(graph, err);
     qn_graph_free(graph);
     return st;
 }
@@ -91,17 +88,14 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
                                qn_err *err)
 {
     const int half = g->config.N / 2 + 1;
-    int32_t *want = NULL;
+    int32_t *want;
     qn_npy file;
     double wrong = 0;
     qn_status st = QN_OK;
 
     if (!qn_les_golden_load(g, what, &file))
         return QN_OK;
-    if (!(want = malloc((size_t)(n + 1) * sizeof *want))) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %d modes", n);
-        goto out;
-    }
+    QN_TRY(qn_owned_memory(g->owned, (size_t)n * sizeof *want, &want, err));
     if (qn_npy_elems(&file) != (g->is_origin ? n : 2 * n)) {
         wrong = INFINITY;
     } else {
@@ -119,7 +113,6 @@ static qn_status compare_modes(const golden *g, const char *what, int32_t *modes
     qn_finding_within(g->findings, "golden", wrong, 0, 0, "%s %s, %s", g->prefix, what,
                       g->is_f64 ? "f64" : "f32");
 out:
-    free(want);
     qn_npy_free(&file);
     return st;
 }
@@ -128,11 +121,10 @@ out:
 static qn_status compare_places(const golden *g, const int32_t *anchors, int n, qn_err *err)
 {
     const qn_les_modes *m = qn_les_codec_modes(g->codec);
-    double *places = malloc((size_t)(n + 1) * sizeof *places);
     qn_status st = QN_OK;
+    double *places;
 
-    if (!places)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
+    QN_TRY(qn_owned_memory(g->owned, (size_t)n * sizeof *places, &places, err));
     for (int i = 0; i < n; i++) {
         int at = 0;
 
@@ -140,8 +132,8 @@ static qn_status compare_places(const golden *g, const int32_t *anchors, int n, 
             at++;
         places[i] = at;
     }
-    st = qn_les_golden_compare(g, "anchor_pos", places, n, ABS, 0);
-    free(places);
+    QN_TRY(qn_les_golden_compare(g, "anchor_pos", places, n, ABS, 0));
+out:
     return st;
 }
 
@@ -149,13 +141,12 @@ static qn_status compare_places(const golden *g, const int32_t *anchors, int n, 
 static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
 {
     const int n = qn_les_codec_modes(g->codec)->n_anchors;
-    int32_t *modes = calloc((size_t)n + 1, sizeof *modes);
     qn_graph *graph = NULL;
     qn_npy file;
     qn_status st = QN_OK;
+    int32_t *modes;
 
-    if (!modes)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n);
+    QN_TRY(qn_owned_memory(g->owned, (size_t)n * sizeof *modes, &modes, err));
     QN_TRY(qn_graph_new(g->ctx, "anchors", &graph, err));
     QN_TRY(qn_les_golden_finish(
         graph, qn_les_codec_add_anchors(g->codec, graph, qn_les_sim_state(g->sim), err), err));
@@ -170,22 +161,19 @@ static qn_status choose_anchors(const golden *g, const char *what, qn_err *err)
         QN_TRY(qn_les_codec_set_anchors(g->codec, modes, err));
     }
 out:
-    free(modes);
     return st;
 }
 
 static qn_status compare_low(const golden *g, qn_err *err)
 {
     const qn_les_modes *m = qn_les_codec_modes(g->codec);
-    int32_t *low = malloc((size_t)(m->n_low + 1) * sizeof *low);
     qn_status st = QN_OK;
+    int32_t *low;
 
-    if (!low)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d modes", m->n_low);
+    QN_TRY(qn_owned_memory(g->owned, (size_t)m->n_low * sizeof *low, &low, err));
     memcpy(low, m->low, (size_t)m->n_low * sizeof *low);
     QN_TRY(compare_modes(g, g->is_origin ? "mask_low_idx" : "low_idx", low, m->n_low, err));
 out:
-    free(low);
     return st;
 }
 
@@ -194,37 +182,16 @@ out:
 static qn_status compare_start(const golden *g, qn_err *err)
 {
     const size_t n = qn_les_ic_elems(&g->config);
-    double *start = n && !g->is_origin ? malloc(n * sizeof *start) : NULL;
     qn_status st = QN_OK;
+    double *start;
 
-    if (!start)
+    if (!n || g->is_origin)
         return QN_OK;
+    QN_TRY(qn_owned_memory(g->owned, n * sizeof *start, &start, err));
     QN_TRY(qn_les_ic_fill(&g->config, start, err));
     if (qn_les_ic_start(&g->config) == QN_LES_START_SPECTRUM)
         QN_TRY(qn_les_golden_compare(g, "ic_hat", start, (qn_i64)n, ABS, 0));
 out:
-    free(start);
-    return st;
-}
-
-static qn_status compare_ints(const golden *g, const char *what, qn_buf *buf, qn_err *err)
-{
-    const size_t n = qn_buf_bytes(buf) / sizeof(int32_t);
-    int32_t *ints = malloc(n * sizeof *ints);
-    double *got = malloc(n * sizeof *got);
-    qn_status st = QN_OK;
-
-    if (!ints || !got) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
-        goto out;
-    }
-    QN_TRY(qn_buf_read(buf, 0, ints, n * sizeof *ints, err));
-    for (size_t i = 0; i < n; i++)
-        got[i] = ints[i];
-    QN_TRY(qn_les_golden_compare(g, what, got, (qn_i64)n, ABS, 0));
-out:
-    free(ints);
-    free(got);
     return st;
 }
 
@@ -234,7 +201,7 @@ static qn_status compare_box(const golden *g, qn_err *err)
     const json_t *width = json_object_get(json_object_get(g->json, "box"), "width");
     const qn_range points = qn_range_2d(g->config.N, g->config.N);
     qn_les_options config = g->config;
-    qn_buf *ints[3] = { NULL };
+    qn_buf *ints[3];
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
@@ -244,21 +211,21 @@ static qn_status compare_box(const golden *g, qn_err *err)
     config.ic_width = (int)json_integer_value(width);
     const les_box_par par = { .seed = config.seed, .n = config.N, .reach = config.ic_width / 2 };
     for (int i = 0; i < 3; i++)
-        QN_TRY(qn_buf_new(g->ctx, "box", qn_les_golden_cells(g) * sizeof(int32_t), &ints[i], err));
+        QN_TRY(qn_owned_buf(g->owned, g->ctx, "box", qn_les_golden_cells(g) * sizeof(int32_t),
+                            &ints[i], err));
     QN_TRY(qn_graph_new(g->ctx, "box", &graph, err));
     QN_TRY(stage_les_box_noise(graph, "box.noise", points, par, ints[0], err));
     QN_TRY(stage_les_box_rows(graph, "box.rows", points, par, ints[0], ints[1], err));
     QN_TRY(stage_les_box_cols(graph, "box.cols", points, par, ints[1], ints[2], err));
     QN_TRY(qn_les_golden_finish(graph, qn_les_ic_box(graph, &config, g->field, NULL, err), err));
     graph = NULL;
-    QN_TRY(compare_ints(g, "box_noise_i32", ints[0], err));
-    QN_TRY(compare_ints(g, "box_sum_i32", ints[2], err));
+    QN_TRY(qn_les_golden_compare_whole(g, "box_noise_i32", ints[0], 4, ABS, 0, err));
+    QN_TRY(qn_les_golden_compare_whole(g, "box_sum_i32", ints[2], 4, ABS, 0, err));
     QN_TRY(qn_les_golden_compare_buf(g, "box_omega", g->field, 0, qn_les_golden_cells(g), REL,
                                      qn_les_golden_pick(g, 0, 1e-7), err));
 out:
     qn_graph_free(graph);
-    for (int i = 0; i < 3; i++)
-        qn_buf_free(ints[i]);
+
     return st;
 }
 
@@ -276,13 +243,12 @@ int qn_les_golden_has(const golden *g, const char *format, int t)
 static qn_status compare_spectrum(const golden *g, int t, qn_err *err)
 {
     const int n = qn_les_sim_shells(&g->config);
-    double *shells = malloc((size_t)n * sizeof *shells);
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
+    double *shells;
     char what[32];
 
-    if (!shells)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d shells", n);
+    QN_TRY(qn_owned_memory(g->owned, (size_t)n * sizeof *shells, &shells, err));
     snprintf(what, sizeof what, "spectrum_t%d", t);
     QN_TRY(qn_graph_new(g->ctx, what, &graph, err));
     QN_TRY(qn_les_golden_finish(graph, qn_les_sim_add_spectrum(g->sim, graph, 0, g->shells, err),
@@ -290,7 +256,6 @@ static qn_status compare_spectrum(const golden *g, int t, qn_err *err)
     QN_TRY(qn_buf_read(g->shells, 0, shells, (size_t)n * sizeof *shells, err));
     QN_TRY(qn_les_golden_compare(g, what, shells, n, REL, qn_les_golden_pick(g, 1e-12, 1e-5)));
 out:
-    free(shells);
     return st;
 }
 
@@ -301,12 +266,12 @@ static qn_status compare_at(const golden *g, int t, qn_err *err)
 
     if (qn_les_golden_has(g, "enc_s0", t)) {
         snprintf(what, sizeof what, "enc_s0_t%d", t);
-        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 1),
+        QN_TRY(qn_les_golden_compare_whole(g, what, qn_les_codec_ternary(g->codec, 1), 1, SHARE,
                                            qn_les_golden_pick(g, 0, 1e-3), err));
     }
     if (qn_les_golden_has(g, "enc_s", t)) {
         snprintf(what, sizeof what, "enc_s_t%d", t);
-        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(g->codec, 0),
+        QN_TRY(qn_les_golden_compare_whole(g, what, qn_les_codec_ternary(g->codec, 0), 1, SHARE,
                                            qn_les_golden_pick(g, 0, 5e-3), err));
     }
     if (qn_les_golden_has(g, "omega", t))
@@ -355,14 +320,10 @@ out:
 
 static void close_case(golden *g)
 {
-    qn_buf *const bufs[] = { g->z, g->field, g->other, g->shells };
-
-    for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-        qn_buf_free(bufs[i]);
+    qn_owned_free(g->owned, 0);
     qn_les_proxy_free(g->proxy);
     qn_les_codec_free(g->codec);
     qn_les_sim_free(g->sim);
-    g->z = g->field = g->other = g->shells = NULL;
     g->proxy = NULL;
     g->codec = NULL;
     g->sim = NULL;
@@ -379,12 +340,13 @@ static qn_status open_case(golden *g, int is_tiny, qn_err *err)
     QN_TRY(qn_les_sim_new(g->ctx, &g->config, &g->sim, err));
     QN_TRY(qn_les_codec_new(g->ctx, &g->config, &g->codec, err));
     g->d = qn_les_codec_layout(g->codec).size;
+    QN_TRY(qn_owned_buf(g->owned, g->ctx, "z", (size_t)(g->config.steps + 1) * (size_t)g->d * real,
+                        &g->z, err));
+    QN_TRY(qn_owned_buf(g->owned, g->ctx, "field", qn_les_golden_cells(g) * real, &g->field, err));
     QN_TRY(
-        qn_buf_new(g->ctx, "z", (size_t)(g->config.steps + 1) * (size_t)g->d * real, &g->z, err));
-    QN_TRY(qn_buf_new(g->ctx, "field", qn_les_golden_cells(g) * real, &g->field, err));
-    QN_TRY(qn_buf_new(g->ctx, "decoded", qn_les_golden_cells(g) * real, &g->other, err));
-    QN_TRY(qn_buf_new(g->ctx, "shells", (size_t)qn_les_sim_shells(&g->config) * sizeof(double),
-                      &g->shells, err));
+        qn_owned_buf(g->owned, g->ctx, "decoded", qn_les_golden_cells(g) * real, &g->other, err));
+    QN_TRY(qn_owned_buf(g->owned, g->ctx, "shells",
+                        (size_t)qn_les_sim_shells(&g->config) * sizeof(double), &g->shells, err));
 out:
     return st;
 }
@@ -437,42 +399,43 @@ out:
 
 /* A folder. */
 
-static int is_case(const struct dirent *entry)
+static qn_status run_case(qn_ctx *ctx, const char *dir, const char *prefix, int is_f64,
+                          qn_findings *findings, qn_err *err)
 {
-    const size_t n = strlen(entry->d_name);
+    qn_owned owned = { 0 };
+    golden g = { .ctx = ctx,
+                 .dir = dir,
+                 .is_f64 = is_f64,
+                 .findings = findings,
+                 .prefix = prefix,
+                 .owned = &owned };
+    char path[QN_GOLDEN_PATH];
+    qn_status st = QN_OK;
 
-    return n > 5 && !strcmp(entry->d_name + n - 5, ".json");
+    snprintf(path, sizeof path, "%s/%s.json", dir, prefix);
+    QN_TRY(qn_json_read(path, &g.json, err));
+    QN_TRY(check_case(&g, err));
+out:
+    qn_option_store_free(&g.texts);
+    json_decref(g.json);
+    return st;
 }
 
 qn_status qn_les_check_golden(qn_ctx *ctx, const char *dir, int is_f64, qn_findings *findings,
                               qn_err *err)
 {
-    struct dirent **entries = NULL;
-    const int n = scandir(dir, &entries, is_case, alphasort);
+    qn_golden folder = { .ctx = ctx, .dir = dir, .part = "golden", .findings = findings };
+    qn_golden_names cases = { 0 };
     qn_status st = QN_OK;
 
-    if (n < 0)
+    if (!qn_golden_has(&folder, "."))
         return qn_fail(err, QN_ERR_INPUT, "cannot read the folder %s: %s", dir, strerror(errno));
-    if (n == 0)
+    QN_TRY(qn_golden_list(&folder, ".", "", ".json", &cases, err));
+    if (!cases.n)
         st = qn_fail(err, QN_ERR_INPUT, "%s has no case, a file <prefix>.json", dir);
-    for (int i = 0; i < n && st == QN_OK; i++) {
-        char path[1024];
-        golden g = { .ctx = ctx,
-                     .dir = dir,
-                     .is_f64 = is_f64,
-                     .findings = findings,
-                     .prefix = entries[i]->d_name };
-
-        snprintf(path, sizeof path, "%s/%s", dir, entries[i]->d_name);
-        st = qn_json_read(path, &g.json, err);
-        entries[i]->d_name[strlen(entries[i]->d_name) - 5] = 0;
-        if (st == QN_OK)
-            st = check_case(&g, err);
-        qn_option_store_free(&g.texts);
-        json_decref(g.json);
-    }
-    for (int i = 0; i < n; i++)
-        free(entries[i]);
-    free(entries);
+    for (size_t i = 0; i < cases.n; i++)
+        QN_TRY(run_case(ctx, dir, cases.list[i], is_f64, findings, err));
+out:
+    qn_owned_free(&folder.owned, 0);
     return st;
 }

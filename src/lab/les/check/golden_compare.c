@@ -1,9 +1,8 @@
 /* golden_compare.c - compares numbers with those of a file. */
-#include "golden_impl.h"
+#include "check_impl.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* Reading. */
@@ -24,26 +23,20 @@ int qn_les_golden_load(const golden *g, const char *what, qn_npy *out)
     return 0;
 }
 
-/* `n` reals of `buf` from element `at` on, as doubles; free() them. */
+/* `n` reals of `buf` from element `at` on, as doubles. */
 qn_status qn_les_golden_read_reals(const golden *g, qn_buf *buf, size_t at, size_t n, double **out,
                                    qn_err *err)
 {
-    double *wide = malloc((n + 1) * sizeof *wide);
-    float *narrow = malloc((n + 1) * sizeof *narrow);
+    const size_t real = g->is_f64 ? sizeof(double) : sizeof(float);
     qn_status st = QN_OK;
+    void *data;
 
-    if (!wide || !narrow)
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu numbers", n);
-    else if (g->is_f64)
-        st = qn_buf_read(buf, at * 8, wide, n * 8, err);
-    else
-        st = qn_buf_read(buf, at * 4, narrow, n * 4, err);
-    for (size_t i = 0; st == QN_OK && !g->is_f64 && i < n; i++)
-        wide[i] = (double)narrow[i];
-    free(narrow);
-    *out = wide;
-    if (st != QN_OK)
-        free(wide);
+    QN_TRY(qn_owned_memory(g->owned, n * real, &data, err));
+    QN_TRY(qn_owned_memory(g->owned, n * sizeof **out, out, err));
+    QN_TRY(qn_buf_read(buf, at * real, data, n * real, err));
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = g->is_f64 ? ((double *)data)[i] : (double)((float *)data)[i];
+out:
     return st;
 }
 
@@ -88,34 +81,28 @@ double qn_les_golden_pick(const golden *g, double f64, double f32)
 qn_status qn_les_golden_compare_buf(const golden *g, const char *what, qn_buf *buf, size_t at,
                                     size_t n, measure by, double limit, qn_err *err)
 {
-    double *got = NULL;
+    double *got;
     qn_status st = QN_OK;
 
     QN_TRY(qn_les_golden_read_reals(g, buf, at, n, &got, err));
     QN_TRY(qn_les_golden_compare(g, what, got, (qn_i64)n, by, limit));
-    free(got);
 out:
     return st;
 }
 
-qn_status qn_les_golden_compare_bytes(const golden *g, const char *what, qn_buf *buf, double limit,
-                                      qn_err *err)
+qn_status qn_les_golden_compare_whole(const golden *g, const char *what, qn_buf *buf, size_t size,
+                                      measure by, double limit, qn_err *err)
 {
-    const size_t n = qn_buf_bytes(buf);
-    int8_t *bytes = malloc(n);
-    double *got = malloc(n * sizeof *got);
+    const size_t bytes = qn_buf_bytes(buf), n = bytes / size;
+    double *got;
+    void *data;
     qn_status st = QN_OK;
 
-    if (!bytes || !got) {
-        st = qn_fail(err, QN_ERR_NOMEM, "no memory for %zu cells", n);
-        goto out;
-    }
-    QN_TRY(qn_buf_read(buf, 0, bytes, n, err));
+    QN_TRY(qn_owned_memory(g->owned, n * sizeof *got, &got, err));
+    QN_TRY(qn_buf_host(buf, QN_HOST_READ, &data, err));
     for (size_t i = 0; i < n; i++)
-        got[i] = bytes[i];
-    QN_TRY(qn_les_golden_compare(g, what, got, (qn_i64)n, SHARE, limit));
+        got[i] = size == 1 ? ((const int8_t *)data)[i] : ((const int32_t *)data)[i];
+    QN_TRY(qn_les_golden_compare(g, what, got, (qn_i64)n, by, limit));
 out:
-    free(bytes);
-    free(got);
     return st;
 }

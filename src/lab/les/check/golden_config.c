@@ -1,5 +1,5 @@
 /* golden_config.c - turns the parameters of a reference case into options. */
-#include "golden.h"
+#include "check_impl.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* golden_proxy.c - compares vectors, operators and decoded fields with those of a folder. */
-#include "golden_impl.h"
+#include "check_impl.h"
 
 #include "util/json.h"
 #include "util/temp_dir.h"
@@ -14,7 +14,7 @@
 static qn_status compare_z(const golden *g, int t, qn_err *err)
 {
     const qn_les_layout layout = qn_les_codec_layout(g->codec);
-    double *z = NULL, logs = 0;
+    double *z, logs = 0;
     qn_status st = QN_OK;
     qn_npy want;
     char what[32];
@@ -35,7 +35,6 @@ static qn_status compare_z(const golden *g, int t, qn_err *err)
     }
     QN_TRY(qn_les_golden_compare(g, what, z, g->d, ABS, qn_les_golden_pick(g, 1e-12, 1e-6)));
 out:
-    free(z);
     qn_npy_free(&want);
     return st;
 }
@@ -43,12 +42,11 @@ out:
 qn_status qn_les_golden_compare_operator(const golden *g, int is_tiny, qn_err *err)
 {
     const size_t d = (size_t)g->d;
-    double *a = malloc((d * d + 2 * d) * sizeof *a);
     const double limit = g->is_origin ? 1e-6 : 1e-8;
     qn_status st = QN_OK;
+    double *a;
 
-    if (!a)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for an operator of %zu rows", d);
+    QN_TRY(qn_owned_memory(g->owned, (d * d + 2 * d) * sizeof *a, &a, err));
     QN_TRY(qn_les_proxy_read(g->proxy, a, a + d * d, a + d * d + d, err));
     if (g->is_f64)
         QN_TRY(qn_les_golden_compare(g, is_tiny ? "tiny_A" : "A_row_head", a, (qn_i64)(d * d), REL,
@@ -60,7 +58,6 @@ qn_status qn_les_golden_compare_operator(const golden *g, int is_tiny, qn_err *e
                                      qn_les_golden_pick(g, 1e-11, 1e-4)));
     }
 out:
-    free(a);
     return st;
 }
 
@@ -134,15 +131,14 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
                            qn_err *err)
 {
     const int n_anchors = qn_les_codec_modes(g->codec)->n_anchors;
-    int32_t *anchors = calloc((size_t)n_anchors + 1, sizeof *anchors);
     qn_les_options config = g->config;
     qn_les_codec *codec = NULL;
     qn_graph *graph = NULL;
+    int32_t *anchors;
     qn_status st = QN_OK;
     char what[32];
 
-    if (!anchors)
-        return qn_fail(err, QN_ERR_NOMEM, "no memory for %d anchors", n_anchors);
+    QN_TRY(qn_owned_memory(g->owned, (size_t)n_anchors * sizeof *anchors, &anchors, err));
     config.gate = gate;
     config.phases = phases;
     QN_TRY(qn_les_codec_new(g->ctx, &config, &codec, err));
@@ -157,7 +153,7 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
                                          qn_les_golden_pick(g, 1e-12, 1e-5), err));
     if (gate) {
         snprintf(what, sizeof what, "dec_s_t%d", t);
-        QN_TRY(qn_les_golden_compare_bytes(g, what, qn_les_codec_ternary(codec, 0),
+        QN_TRY(qn_les_golden_compare_whole(g, what, qn_les_codec_ternary(codec, 0), 1, SHARE,
                                            qn_les_golden_pick(g, 0, 5e-3), err));
     }
     snprintf(what, sizeof what, "%s_t%d", full, t);
@@ -165,7 +161,6 @@ static qn_status decode_as(const golden *g, int t, int gate, const char *phases,
         QN_TRY(qn_les_golden_compare_buf(g, what, g->other, 0, qn_les_golden_cells(g), REL,
                                          qn_les_golden_pick(g, 1e-12, 1e-5), err));
 out:
-    free(anchors);
     qn_les_codec_free(codec);
     return st;
 }
@@ -173,24 +168,24 @@ out:
 /* Decodes the vector of the file, so that only decoding is judged. */
 static qn_status put_z(const golden *g, int t, qn_err *err)
 {
-    double *z = malloc((size_t)g->d * sizeof *z);
-    float *narrow = malloc((size_t)g->d * sizeof *narrow);
     const size_t real = g->is_f64 ? 8 : 4, row = (size_t)g->d * real;
     qn_status st = QN_OK;
     qn_npy want;
+    void *z;
     char what[32];
 
     snprintf(what, sizeof what, "z_t%d", t);
-    if (z && narrow && qn_les_golden_load(g, what, &want)) {
-        for (int i = 0; i < g->d && qn_npy_elems(&want) == g->d; i++) {
-            z[i] = qn_npy_at(&want, i);
-            narrow[i] = (float)z[i];
-        }
-        st = qn_buf_write(g->z, (size_t)t * row, g->is_f64 ? (void *)z : (void *)narrow, row, err);
-        qn_npy_free(&want);
-    }
-    free(z);
-    free(narrow);
+    if (!qn_les_golden_load(g, what, &want))
+        return QN_OK;
+    QN_TRY(qn_owned_memory(g->owned, row, &z, err));
+    for (int i = 0; i < g->d && qn_npy_elems(&want) == g->d; i++)
+        if (g->is_f64)
+            ((double *)z)[i] = qn_npy_at(&want, i);
+        else
+            ((float *)z)[i] = (float)qn_npy_at(&want, i);
+    QN_TRY(qn_buf_write(g->z, (size_t)t * row, z, row, err));
+out:
+    qn_npy_free(&want);
     return st;
 }
 

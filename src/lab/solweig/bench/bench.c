@@ -12,6 +12,7 @@
 #include <quern/metrics.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SAMPLES = 100 };
@@ -22,20 +23,21 @@ typedef struct bench {
     qn_sw_surface *surface;
     const qn_sw_bench_options *options;
     qn_sw_bench_result *result;
+    char device[32]; /* that ran the last graph */
 } bench;
 
-static void add_line(bench *b, const char *part, const char *name, double us)
+static qn_status add_line(bench *b, const char *part, const char *name, double us, qn_err *err)
 {
-    const double mpix = (double)b->result->rows * (double)b->result->cols / 1e6;
-    qn_sw_bench_line *line = &b->result->lines[b->result->n];
+    qn_sw_bench_line line = { .ms = us / 1e3,
+                              .rows = b->surface->dsm.place.rows,
+                              .cols = b->surface->dsm.place.cols,
+                              .relief = (double)qn_sw_relief_of(b->surface).max_height };
 
-    if (b->result->n == QN_SW_BENCH_LINES)
-        return;
-    b->result->n++;
-    snprintf(line->part, sizeof line->part, "%s", part);
-    snprintf(line->name, sizeof line->name, "%s", name);
-    line->ms = us / 1e3;
-    line->ms_per_mpix = us / 1e3 / mpix;
+    line.ms_per_mpix = line.ms / ((double)line.rows * (double)line.cols / 1e6);
+    snprintf(line.part, sizeof line.part, "%s", part);
+    snprintf(line.name, sizeof line.name, "%s", name);
+    snprintf(line.device, sizeof line.device, "%s", b->device);
+    return QN_SHEET_ADD(b->result->lines, b->result->n, b->result->room, &line, err);
 }
 
 static qn_status time_run(void *graph, double *us, qn_err *err)
@@ -51,10 +53,9 @@ static qn_status time_graph(bench *b, qn_graph *graph, const char *part, const c
     qn_status st = QN_OK;
 
     QN_TRY(qn_time(0, b->options->samples, time_run, graph, &timing, err));
-    add_line(b, part, name, timing.samples.median);
     if (qn_graph_stage_device(graph, 0))
-        snprintf(b->result->device, sizeof b->result->device, "%s",
-                 qn_graph_stage_device(graph, 0));
+        snprintf(b->device, sizeof b->device, "%s", qn_graph_stage_device(graph, 0));
+    QN_TRY(add_line(b, part, name, timing.samples.median, err));
 out:
     qn_graph_free(graph);
     return st;
@@ -117,7 +118,7 @@ static qn_status time_tiled(bench *b, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(qn_time(0, b->options->samples, run_tiled, b, &timing, err));
-    add_line(b, "once", "svf, tiles, copies", timing.samples.median);
+    QN_TRY(add_line(b, "once", "svf, tiles, copies", timing.samples.median, err));
 out:
     return st;
 }
@@ -143,41 +144,38 @@ out:
     return st;
 }
 
-/* `steps` runs of one graph with everything but PET, waited for at the end. */
-static qn_status replay(bench *b, qn_sw_bench_step *step, qn_graph *graph, double *us, qn_err *err)
-{
-    qn_status st = QN_OK;
-    double start;
+typedef struct replay {
+    const bench *b;
+    qn_sw_step_table *series;
+    qn_graph *graph;
+} replay;
 
-    QN_TRY(qn_sw_step_table_seek(step->series, 0, err));
-    start = qn_now_us();
-    for (int i = 0; i < b->options->steps && st == QN_OK; i++)
-        st = qn_graph_run(graph, err);
-    if (st == QN_OK)
-        st = qn_graph_wait(graph, err);
-    QN_TRY(st);
-    *us = (qn_now_us() - start) / b->options->steps;
+/* A time step, as the mean of `steps` runs of one graph from midnight on. */
+static qn_status run_steps(void *user, double *us, qn_err *err)
+{
+    const replay *r = user;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_step_table_seek(r->series, 0, err));
+    QN_TRY(qn_time_runs(r->graph, r->b->options->steps, us, err));
 out:
     return st;
 }
 
+/* With everything but PET. */
 static qn_status time_steps(bench *b, qn_sw_bench_step *step, const char *part, qn_err *err)
 {
     qn_graph *graph = NULL;
-    double us[2];
+    qn_timing timing;
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_new(b->ctx, "time step", &graph, err));
     for (int i = 0; i < QN_SW_STEP_PET; i++)
         QN_TRY(qn_sw_step_add(step, graph, (qn_sw_step_stage)i, err));
     QN_TRY(qn_sw_add_next(step->series, graph, err));
-    for (int i = 0; i < 2; i++)
-        if ((st = replay(b, step, graph, &us[i], err)) != QN_OK)
-            goto free;
-    add_line(b, part, "step without pet", us[1]);
-    goto free;
+    QN_TRY(qn_time(0, 1, run_steps, &(replay){ b, step->series, graph }, &timing, err));
+    QN_TRY(add_line(b, part, "step without pet", timing.samples.median, err));
 out:
-free:
     qn_graph_free(graph);
     return st;
 }
@@ -212,9 +210,7 @@ out:
 qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
                       qn_sw_bench_result *out, qn_err *err)
 {
-    qn_sw_bench_result result = { .rows = surface->dsm.place.rows,
-                                  .cols = surface->dsm.place.cols,
-                                  .relief = (double)qn_sw_relief_of(surface).max_height };
+    qn_sw_bench_result result = { 0 };
     bench b = { .ctx = ctx, .surface = surface, .options = options, .result = &result };
     const qn_sw_wall_job walls = { .limit = 1 };
     qn_status st = QN_OK;
@@ -231,8 +227,32 @@ qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_opt
     if (options->tile)
         QN_TRY(time_tiled(&b, err));
     *out = result;
+    result = (qn_sw_bench_result){ 0 };
 out:
+    qn_sw_bench_free(&result);
     return st;
+}
+
+void qn_sw_bench_free(qn_sw_bench_result *result)
+{
+    free(result->lines);
+    *result = (qn_sw_bench_result){ 0 };
+}
+
+qn_sheet qn_sw_bench_sheet(const qn_sw_bench_result *result)
+{
+    static const qn_column columns[] = {
+        { QN_COLUMN(qn_sw_bench_line, part, "SKY", NULL) },
+        { QN_COLUMN(qn_sw_bench_line, name, "STAGE", NULL) },
+        { QN_COLUMN(qn_sw_bench_line, ms, "MS", NULL, .shown = "%.4f") },
+        { QN_COLUMN(qn_sw_bench_line, ms_per_mpix, "MS PER MPIX", NULL, .shown = "%.3f") },
+        { QN_COLUMN(qn_sw_bench_line, rows, "ROWS", NULL) },
+        { QN_COLUMN(qn_sw_bench_line, cols, "COLS", NULL) },
+        { QN_COLUMN(qn_sw_bench_line, relief, "RELIEF M", NULL, .shown = "%.1f") },
+        { QN_COLUMN(qn_sw_bench_line, device, "DEVICE", NULL) },
+    };
+
+    return QN_SHEET(columns, result->lines, result->n);
 }
 
 qn_status qn_sw_bench_load(const qn_sw_layer_options *layers, qn_sw_surface *out, qn_sw_grid *grid,

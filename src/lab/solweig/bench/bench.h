@@ -7,6 +7,7 @@
 #define QN_LAB_SOLWEIG_BENCH_BENCH_H
 
 #include "domain/solweig/surface/surface.h"
+#include "lab/sheet.h"
 
 #include <quern/quern.h>
 
@@ -20,18 +21,19 @@ typedef struct qn_sw_bench_options {
 typedef struct qn_sw_bench_line {
     char part[24], name[24]; /* "aniso", "gvf.thermal" */
     double ms, ms_per_mpix;
+    qn_i64 rows, cols;
+    double relief; /* metres, trees included */
+    char device[32];
 } qn_sw_bench_line;
 
-enum { QN_SW_BENCH_LINES = 40 };
-
 typedef struct qn_sw_bench_result {
-    qn_sw_bench_line lines[QN_SW_BENCH_LINES];
-    int n;
-    char device[32];
-    qn_i64 rows, cols;
-    double relief;          /* metres, trees included */
+    qn_sw_bench_line *lines;
+    size_t n, room;
     double bytes_per_pixel; /* most memory held on the device; 0: works in host memory */
 } qn_sw_bench_result;
+
+void qn_sw_bench_free(qn_sw_bench_result *result);
+qn_sheet qn_sw_bench_sheet(const qn_sw_bench_result *result);
 
 /* Loads the layers of a city. */
 qn_status qn_sw_bench_load(const qn_sw_layer_options *layers, qn_sw_surface *out, qn_sw_grid *grid,

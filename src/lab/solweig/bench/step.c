@@ -1,15 +1,110 @@
-/* step.c - objects and buffers of a step, and its stages. */
-#include "step.h"
-
-#include "day.h"
+/* step.c - the weather, objects and buffers of a step, and its stages. */
+#include "lab/solweig/bench/step.h"
 
 #include "domain/solweig/comfort/comfort.h"
-#include "domain/solweig/surface/surface.h"
 #include "domain/solweig/input/params.h"
+#include "domain/solweig/sky/sky.h"
 #include "domain/solweig/step/step.h"
+#include "domain/solweig/surface/surface.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The day. */
+
+/* Weather at noon, for comfort. */
+static const double NOON_TA = 24, NOON_RH = 50, NOON_WS = 2;
+
+enum { HOURS = 24 };
+
+/* Global radiation of a clear day, a sine from 4 to 21 hours. */
+static double global_at(int hour)
+{
+    return fmax(0, 800 * sin(M_PI * (hour - 4) / 17.0));
+}
+
+static qn_status derive_day(qn_sw_weather_row *rows, qn_sw_sky_step *sky, qn_err *err)
+{
+    const qn_sw_site site = { .latitude = 57.7, .longitude = 11.9, .utc_offset = 1 };
+    const qn_sw_trees trees = qn_sw_trees_default();
+    const qn_sw_sky_rules rules = { 0 };
+    const qn_i64 midnight = qn_sw_minutes_of(2006, 7, 26, 0, 0);
+
+    for (int h = 0; h < HOURS; h++)
+        rows[h] = (qn_sw_weather_row){ .minutes = midnight + 60 * h,
+                                       .date = qn_sw_date_of(midnight + 60 * h),
+                                       .timestep_min = 60,
+                                       .ta = NOON_TA + 5 * sin(M_PI * (h - 9) / 12.0),
+                                       .rh = NOON_RH,
+                                       .ws = NOON_WS,
+                                       .pressure_hpa = 1013,
+                                       .global = global_at(h),
+                                       .direct = NAN,
+                                       .diffuse = NAN,
+                                       .line = (size_t)h + 1 };
+    return qn_sw_sky_derive(rows, HOURS, &site, &trees, &rules, sky, err);
+}
+
+/* Arrays of a day while its records are made. */
+typedef struct day {
+    qn_sw_weather_row rows[HOURS];
+    qn_sw_sky_step sky[HOURS];
+    qn_sw_patch_sky table;
+    float luminance[QN_SW_MAX_PATCHES];
+    sw_moment *moments;
+    sw_sky *patches; /* [n_steps][n_table] */
+} day;
+
+static void fill_step(day *d, int is_aniso, int i, qn_sw_delay *delay, qn_sw_beam *sun)
+{
+    const qn_sw_materials materials = qn_sw_materials_default();
+    const qn_sw_sky_step *s = &d->sky[i % HOURS];
+    const qn_sw_step_weather row = qn_sw_step_weather_of(&d->rows[i % HOURS], s);
+    const qn_sw_perez_sky light = { s->sun.zenith, s->sun.azimuth, s->diffuse, s->direct, s->doy };
+    const size_t n_table = (size_t)d->table.dome.n_table;
+
+    if (is_aniso)
+        qn_sw_perez_luminance(&light, d->table.altitude, d->table.azimuth, (size_t)d->table.dome.n,
+                              d->luminance);
+    qn_sw_moment_fill(&row, &materials, is_aniso ? &d->table.dome : NULL,
+                      is_aniso ? d->luminance : NULL, NULL, delay, &d->moments[i],
+                      is_aniso ? d->patches + (size_t)i * n_table : NULL);
+    *sun = (qn_sw_beam){ row.azimuth, row.altitude, row.psi };
+}
+
+/* `n_steps` records of a clear summer day, repeated from midnight on, and their suns, which the
+ * caller frees with free(). A `patch_option` of 0 is an isotropic sky. */
+static qn_status make_day(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_step_table **out,
+                          qn_sw_beam **suns, qn_err *err)
+{
+    qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
+    const size_t n = (size_t)n_steps;
+    qn_owned owned = { 0 };
+    qn_status st = QN_OK;
+    day *d;
+
+    *suns = NULL;
+    QN_TRY(qn_owned_memory(&owned, sizeof *d, &d, err));
+    QN_TRY(qn_owned_memory(&owned, n * sizeof *d->moments, &d->moments, err));
+    if (patch_option) {
+        QN_TRY(qn_sw_patch_sky_make(patch_option, &d->table, err));
+        QN_TRY(qn_owned_memory(&owned, n * (size_t)d->table.dome.n_table * sizeof *d->patches,
+                               &d->patches, err));
+    }
+    if (!(*suns = calloc(n, sizeof **suns)))
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for %d time steps", n_steps);
+    QN_TRY(derive_day(d->rows, d->sky, err));
+    for (int i = 0; i < n_steps; i++)
+        fill_step(d, patch_option > 0, i, &delay, &(*suns)[i]);
+    QN_TRY(qn_sw_step_table_new(ctx, n_steps, d->moments, d->table.dome.n_table,
+                                patch_option ? d->table.dome.table : NULL, d->patches, out, err));
+out:
+    qn_owned_free(&owned, 0);
+    return st;
+}
+
+/* Buffers. */
 
 static size_t cells_of(const qn_sw_bench_step *s)
 {
@@ -23,7 +118,7 @@ static qn_status make(qn_sw_bench_step *s, const char *name, size_t elem, const 
     const size_t bytes = cells_of(s) * elem;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_buf_new(s->ctx, name, bytes, out, err));
+    QN_TRY(qn_owned_buf(&s->owned, s->ctx, name, bytes, out, err));
     if (data)
         QN_TRY(qn_buf_write(*out, 0, data, bytes, err));
 out:
@@ -72,8 +167,8 @@ out:
 
 /* Results. */
 
-static qn_status make_marches(qn_sw_bench_step *s, const qn_sw_surface *surface, int patch_option,
-                              const qn_sw_beam *suns, int n_suns, qn_err *err)
+static qn_status make_rays(qn_sw_bench_step *s, const qn_sw_surface *surface, int patch_option,
+                           const qn_sw_beam *suns, int n_suns, qn_err *err)
 {
     const qn_sw_relief relief = qn_sw_relief_of(surface);
     qn_sw_ray_limits limits = { .rows = s->rows,
@@ -150,10 +245,10 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
     qn_sw_beam *suns = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_day_make(ctx, is_aniso ? patch_option : 0, n, &s.series, &suns, err));
+    QN_TRY(make_day(ctx, is_aniso ? patch_option : 0, n, &s.series, &suns, err));
     QN_TRY(upload_layers(&s, surface, err));
     QN_TRY(upload_ground(&s, surface, err));
-    QN_TRY(make_marches(&s, surface, patch_option, suns, n, err));
+    QN_TRY(make_rays(&s, surface, patch_option, suns, n, err));
     QN_TRY(make_objects(&s, surface, err));
     QN_TRY(make_results(&s, err));
     *out = s;
@@ -166,29 +261,6 @@ out:
 
 void qn_sw_step_close(qn_sw_bench_step *s)
 {
-    qn_buf *const buffers[] = { s->layers.dsm,
-                                s->layers.canopy,
-                                s->layers.trunk,
-                                s->layers.wall_height,
-                                s->layers.wall_aspect,
-                                s->maps.wall_aspect,
-                                s->maps.class_of,
-                                s->maps.buildings,
-                                s->maps.albedo,
-                                s->maps.emissivity,
-                                s->svf,
-                                s->veg,
-                                s->views.svf,
-                                s->views.bldg,
-                                s->views.veg,
-                                s->views.vb,
-                                s->shade,
-                                s->wall_sun,
-                                s->state,
-                                s->tmrt,
-                                s->utci,
-                                s->pet };
-
     qn_sw_pet_table_free(s->pet_table);
     qn_sw_radiation_free(s->radiation);
     qn_sw_gvf_free(s->gvf);
@@ -197,8 +269,9 @@ void qn_sw_step_close(qn_sw_bench_step *s)
     qn_sw_sky_free(s->sky);
     qn_sw_walls_free(s->walls);
     qn_sw_shadow_free(s->shadow);
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        qn_buf_free(buffers[i]);
+    qn_buf_free(s->svf);
+    qn_buf_free(s->veg);
+    qn_owned_free(&s->owned, 0);
     *s = (qn_sw_bench_step){ 0 };
 }
 
@@ -251,9 +324,8 @@ qn_status qn_sw_step_add(qn_sw_bench_step *s, qn_graph *graph, qn_sw_step_stage 
 {
     const qn_sw_shade shade = { s->shade, s->wall_sun, NULL };
     const qn_sw_body body = qn_sw_body_default();
-    const sw_utci_par utci = qn_sw_utci_prepare(QN_SW_DAY_TA, QN_SW_DAY_RH, QN_SW_DAY_WS, s->cols);
-    const sw_pet_par pet =
-        qn_sw_pet_prepare(&body, QN_SW_DAY_TA, QN_SW_DAY_RH, QN_SW_DAY_WS, (qn_i64)cells_of(s));
+    const sw_utci_par utci = qn_sw_utci_prepare(NOON_TA, NOON_RH, NOON_WS, s->cols);
+    const sw_pet_par pet = qn_sw_pet_prepare(&body, NOON_TA, NOON_RH, NOON_WS, (qn_i64)cells_of(s));
     qn_sw_gvf *gvf = s->gvf;
 
     switch (stage) {

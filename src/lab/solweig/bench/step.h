@@ -7,6 +7,7 @@
 #define QN_LAB_SOLWEIG_BENCH_STEP_H
 
 #include "domain/solweig/surface/surface.h"
+#include "lab/owned.h"
 #include "domain/solweig/comfort/comfort.h"
 #include "domain/solweig/radiation/radiation.h"
 #include "domain/solweig/shadow/shadow.h"
@@ -40,7 +41,9 @@ typedef struct qn_sw_bench_step {
     qn_sw_radiation *radiation;
     qn_sw_pet_table *pet_table;
     qn_sw_views views;
-    qn_buf *shade, *wall_sun, *state, *svf, *veg, *tmrt, *utci, *pet;
+    qn_buf *shade, *wall_sun, *state, *tmrt, *utci, *pet;
+    qn_owned owned;    /* all buffers but these: */
+    qn_buf *svf, *veg; /* planes of views.svf */
 } qn_sw_bench_step;
 
 /* Uploads the layers of a prepared surface and makes all objects; nothing is computed. `n_steps`
@@ -49,8 +52,8 @@ qn_status qn_sw_step_open(qn_ctx *ctx, const qn_sw_surface *surface, int patch_o
                           int n_steps, qn_sw_bench_step *out, qn_err *err);
 void qn_sw_step_close(qn_sw_bench_step *step);
 
-/* The work before the first step, in this order: walls, planes of marches, view factors, and the
- * view of the ground. */
+/* The work before the first step, in this order: walls, view factors, and the view of the
+ * ground. */
 qn_status qn_sw_step_add_walls(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
 qn_status qn_sw_step_add_svf(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
 qn_status qn_sw_step_add_geometry(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);

@@ -6,43 +6,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A check with several parts has a row for each, so that a blocked part does not stop the others.
- */
-static const struct {
-    const char *name, *about; /* about NULL: a further part */
-    qn_sw_check_fn run;
-    int is_day;
-} checks[] = {
+const qn_check qn_sw_checks[] = {
     { "weather", "sun, clearness, weather files, figures that every pixel shares",
-      qn_sw_check_weather, 0 },
-    { "weather", NULL, qn_sw_check_clearness, 0 },
-    { "weather", NULL, qn_sw_check_epw, 0 },
-    { "weather", NULL, qn_sw_check_days, 0 },
-    { "tables", "patches, luminance of the sky, coefficients, materials", qn_sw_check_tables, 0 },
-    { "prep", "heights as layers are made ready", qn_sw_check_prep, 0 },
-    { "walls", "heights and aspects of walls", qn_sw_check_walls, 0 },
-    { "walls", NULL, qn_sw_check_walls_ga, 0 },
-    { "shadow", "shadows of suns, on ground and walls", qn_sw_check_shadow, 0 },
-    { "svf", "sky view factors, and bits of patches", qn_sw_check_svf, 0 },
-    { "svf", NULL, qn_sw_check_svf_ga, 0 },
-    { "svf", NULL, qn_sw_check_svf_gbg, 0 },
-    { "gvf", "the view of ground and walls", qn_sw_check_gvf, 0 },
-    { "gvf", NULL, qn_sw_check_gvf_umep, 0 },
-    { "radiation", "light and heat from the sides, isotropic sky", qn_sw_check_radiation, 0 },
-    { "aniso", "light and heat of a sky of patches", qn_sw_check_aniso, 0 },
-    { "points", "ground temperature, delay, Tmrt of given values", qn_sw_check_points, 0 },
-    { "points", NULL, qn_sw_check_delays, 0 },
-    { "points", NULL, qn_sw_check_tmrt, 0 },
-    { "comfort", "UTCI and PET", qn_sw_check_comfort, 0 },
-    { "comfort", NULL, qn_sw_check_utci_points, 0 },
-    { "comfort", NULL, qn_sw_check_utci_grid, 0 },
-    { "comfort", NULL, qn_sw_check_pet_points, 0 },
-    { "comfort", NULL, qn_sw_check_pet_grid, 0 },
-    { "ga", "whole days at Gustav Adolfs torg", qn_sw_check_ga, 1 },
-    { "gbg", "whole days at Kronenhuset", qn_sw_check_gbg, 1 },
+      qn_sw_check_weather, "stages" },
+    { "weather", NULL, qn_sw_check_clearness, "stages" },
+    { "weather", NULL, qn_sw_check_epw, "stages" },
+    { "weather", NULL, qn_sw_check_days, "stages" },
+    { "tables", "patches, luminance of the sky, coefficients, materials", qn_sw_check_tables,
+      "stages" },
+    { "prep", "heights as layers are made ready", qn_sw_check_prep, "stages" },
+    { "walls", "heights and aspects of walls", qn_sw_check_walls, "stages" },
+    { "walls", NULL, qn_sw_check_walls_ga, "stages" },
+    { "shadow", "shadows of suns, on ground and walls", qn_sw_check_shadow, "stages" },
+    { "svf", "sky view factors, and bits of patches", qn_sw_check_svf, "stages" },
+    { "svf", NULL, qn_sw_check_svf_ga, "stages" },
+    { "svf", NULL, qn_sw_check_svf_gbg, "stages" },
+    { "gvf", "the view of ground and walls", qn_sw_check_gvf, "stages" },
+    { "gvf", NULL, qn_sw_check_gvf_umep, "stages" },
+    { "radiation", "light and heat from the sides, isotropic sky", qn_sw_check_radiation,
+      "stages" },
+    { "aniso", "light and heat of a sky of patches", qn_sw_check_aniso, "stages" },
+    { "points", "ground temperature, delay, Tmrt of given values", qn_sw_check_points, "stages" },
+    { "points", NULL, qn_sw_check_delays, "stages" },
+    { "points", NULL, qn_sw_check_tmrt, "stages" },
+    { "comfort", "UTCI and PET", qn_sw_check_comfort, "stages" },
+    { "comfort", NULL, qn_sw_check_utci_points, "stages" },
+    { "comfort", NULL, qn_sw_check_utci_grid, "stages" },
+    { "comfort", NULL, qn_sw_check_pet_points, "stages" },
+    { "comfort", NULL, qn_sw_check_pet_grid, "stages" },
+    { "ga", "whole days at Gustav Adolfs torg", qn_sw_check_ga, "days" },
+    { "gbg", "whole days at Kronenhuset", qn_sw_check_gbg, "days" },
+    { NULL, NULL, NULL, NULL },
 };
-
-enum { N_CHECKS = sizeof checks / sizeof *checks };
 
 /* Windows. */
 
@@ -68,36 +63,6 @@ void qn_sw_golden_compare(qn_golden *g, const char *file, const float *got, qn_i
 
 /* The list. */
 
-int qn_sw_check_at(int i, qn_sw_check_info *out)
-{
-    for (int k = 0; k < N_CHECKS; k++)
-        if (checks[k].about && i-- == 0) {
-            *out = (qn_sw_check_info){ checks[k].name, checks[k].about, checks[k].is_day };
-            return 1;
-        }
-    return 0;
-}
-
-static int is_wanted(int check, const char *word)
-{
-    return !strcmp(word, checks[check].name) || !strcmp(word, "all") ||
-           !strcmp(word, checks[check].is_day ? "days" : "stages");
-}
-
-int qn_sw_check_is_name(const char *name)
-{
-    for (int i = 0; i < N_CHECKS; i++)
-        if (is_wanted(i, name))
-            return 1;
-    return 0;
-}
-
-static int is_in_list(int check, const char *list)
-{
-    return qn_list_has(list, checks[check].name) || qn_list_has(list, "all") ||
-           qn_list_has(list, checks[check].is_day ? "days" : "stages");
-}
-
 static qn_status find_folder(const char *dir, qn_err *err)
 {
     static const char *const known[] = { "athens", "points", "ga", "gbg", "weather", "tables" };
@@ -121,14 +86,7 @@ qn_status qn_sw_check_run(qn_ctx *ctx, const char *dir, const char *list, qn_fin
     qn_status st = QN_OK;
 
     QN_TRY(find_folder(dir, err));
-    for (int i = 0; i < N_CHECKS; i++) {
-        qn_golden g = { .ctx = ctx, .dir = dir, .part = checks[i].name, .findings = findings };
-
-        if (!is_in_list(i, list))
-            continue;
-        QN_TRY(qn_golden_unblock(&g, checks[i].run(&g, err), err));
-    }
-    QN_TRY(qn_findings_complete(findings, err));
+    QN_TRY(qn_checks_run(qn_sw_checks, list, ctx, dir, findings, err));
 out:
     return st;
 }

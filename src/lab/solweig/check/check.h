@@ -7,19 +7,10 @@
 #ifndef QN_LAB_SOLWEIG_CHECK_CHECK_H
 #define QN_LAB_SOLWEIG_CHECK_CHECK_H
 
-#include "lab/finding.h"
+#include "lab/golden.h"
 
-/* 1 when `name` is a check, or one of "all", "stages" (every stage by itself) and "days" (whole
- * days at a site). */
-int qn_sw_check_is_name(const char *name);
-
-typedef struct qn_sw_check_info {
-    const char *name, *about;
-    int is_day; /* a whole day, not a stage by itself */
-} qn_sw_check_info;
-
-/* Check number `i` from 0 on; 0 when there is none. */
-int qn_sw_check_at(int i, qn_sw_check_info *out);
+/* In the groups "stages" (every stage by itself) and "days" (whole days at a site). */
+extern const qn_check qn_sw_checks[];
 
 /* Runs the checks of a list such as "shadow,svf" over the folder `dir`. Fails only when a check
  * itself was not possible, and with QN_ERR_INPUT when the folder has none of the known ones in it.
@@ -43,7 +34,7 @@ typedef struct qn_sw_measured {
 /* Zero-initialised is empty. */
 typedef struct qn_sw_measured_list {
     qn_sw_measured *list;
-    size_t n;
+    size_t n, room;
 } qn_sw_measured_list;
 
 void qn_sw_measured_free(qn_sw_measured_list *list);

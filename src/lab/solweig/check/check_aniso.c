@@ -4,14 +4,10 @@
  * hold parts of them, which are isolated by removing the rest: with black walls, with a sky that
  * does not emit, with walls that are all cool.
  */
-#include "lab/solweig/check/check_site.h"
-#include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/sky/sky.h"
-#include "domain/solweig/step/step.h"
+#include "lab/solweig/check/check_impl.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const qn_limit limit = { .abs = 0.01 };
@@ -29,13 +25,8 @@ typedef struct sky_case {
     sw_sky *sky;
     sw_body body;
     float *svf, *shadow, *lup, *kup; /* kup: albedo of the ground for the beam */
-    qn_buf *all_open;                /* words of patches before which there is no building */
+    qn_buf *all_open;                /* words of patches that no building hides */
 } sky_case;
-
-static float param(const sky_case *c, const char *key)
-{
-    return (float)qn_golden_member(c->params, key);
-}
 
 static qn_status case_floats(qn_golden *g, const sky_case *c, const char *what, size_t n,
                              float **out, qn_err *err)
@@ -57,7 +48,8 @@ static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, f
     const qn_sw_perez_sky sky = { 90 - qn_golden_member(c->params, "sun_altitude"),
                                   qn_golden_member(c->params, "sun_azimuth"),
                                   qn_golden_member(c->params, "diffuse"),
-                                  qn_golden_member(c->params, "direct"), (int)param(c, "jday") };
+                                  qn_golden_member(c->params, "direct"),
+                                  (int)qn_golden_float(c->params, "jday") };
     qn_tally light = { .limit = { .rel = 1e-4 } }, heat = { .limit = { .rel = 1e-5 } };
 
     qn_sw_perez_luminance(&sky, columns, columns + n, (size_t)n, made);
@@ -74,24 +66,24 @@ static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, f
 static qn_status fill_step(qn_golden *g, sky_case *c, qn_err *err)
 {
     const int n = c->views->sky->n_patches;
-    const qn_sw_step_weather row = { .ta = param(c, "ta"),
-                                     .direct = param(c, "direct"),
-                                     .diffuse = param(c, "diffuse"),
-                                     .azimuth = param(c, "sun_azimuth"),
-                                     .altitude = param(c, "sun_altitude"),
-                                     .zenith = 90 - param(c, "sun_altitude"),
-                                     .ci = param(c, "clearness_index"),
-                                     .esky = param(c, "esky"),
-                                     .psi = param(c, "psi") };
+    const qn_sw_step_weather row = { .ta = qn_golden_float(c->params, "ta"),
+                                     .direct = qn_golden_float(c->params, "direct"),
+                                     .diffuse = qn_golden_float(c->params, "diffuse"),
+                                     .azimuth = qn_golden_float(c->params, "sun_azimuth"),
+                                     .altitude = qn_golden_float(c->params, "sun_altitude"),
+                                     .zenith = 90 - qn_golden_float(c->params, "sun_altitude"),
+                                     .ci = qn_golden_float(c->params, "clearness_index"),
+                                     .esky = qn_golden_float(c->params, "esky"),
+                                     .psi = qn_golden_float(c->params, "psi") };
     qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
-    float *table = NULL, *columns = NULL;
+    float *table, *columns;
     qn_status st = QN_OK;
 
-    materials.wall_emissivity = param(c, "emis_wall");
-    materials.wall_albedo = param(c, "albedo_wall");
+    materials.wall_emissivity = qn_golden_float(c->params, "emis_wall");
+    materials.wall_albedo = qn_golden_float(c->params, "albedo_wall");
     QN_TRY(case_floats(g, c, "lv", 3 * (size_t)n, &table, err));
-    QN_TRY(qn_golden_floats_new(4 * (size_t)n, 0, &columns, err));
+    QN_TRY(qn_golden_floats_new(g, 4 * (size_t)n, 0, &columns, err));
     for (int i = 0; i < n; i++)
         for (int k = 0; k < 3; k++)
             columns[k * n + i] = table[3 * i + k];
@@ -99,54 +91,39 @@ static qn_status fill_step(qn_golden *g, sky_case *c, qn_err *err)
     qn_sw_steradians(columns, (size_t)n, columns + 3 * n);
     QN_TRY(qn_sw_dome_make(n, columns, columns + n, columns + 3 * n, c->dome, err));
     qn_sw_moment_fill(&row, &materials, c->dome, columns + 2 * n, NULL, &delay, &c->step, c->sky);
-    c->step.tg_wall = param(c, "tg_wall");
+    c->step.tg_wall = qn_golden_float(c->params, "tg_wall");
     c->step.wall4 = c->step.ta_k + c->step.tg_wall;
     c->step.wall4 = QN_SW_SBC * (c->step.wall4 * c->step.wall4) * (c->step.wall4 * c->step.wall4);
 out:
-    free(table);
-    free(columns);
     return st;
-}
-
-static void free_case(sky_case *c)
-{
-    json_decref(c->params);
-    free(c->dome);
-    free(c->sky);
-    free(c->svf);
-    free(c->shadow);
-    free(c->lup);
-    free(c->kup);
-    qn_buf_free(c->all_open);
 }
 
 static qn_status open_case(qn_golden *g, sky_case *c, qn_err *err)
 {
     const size_t words = c->n * (size_t)c->views->sky->n_words * sizeof(uint32_t);
     char file[128];
-    void *ones = malloc(words);
+    void *ones;
     qn_status st = QN_OK;
 
     snprintf(file, sizeof file, "athens/aniso_%s_params.json", c->name);
-    c->dome = calloc(1, sizeof *c->dome);
-    c->sky = calloc(32 * SW_MAX_WORDS, sizeof *c->sky);
-    QN_TRY(c->dome && c->sky && ones ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "the sky %s", c->name));
+    QN_TRY(qn_owned_memory(&g->owned, sizeof *c->dome, &c->dome, err));
+    QN_TRY(qn_owned_memory(&g->owned, 32 * SW_MAX_WORDS * sizeof *c->sky, &c->sky, err));
+    QN_TRY(qn_owned_memory(&g->owned, words, &ones, err));
     memset(ones, 0xff, words);
     QN_TRY(qn_golden_upload(g, ones, words, &c->all_open, err));
     QN_TRY(qn_golden_json(g, file, &c->params, err));
     QN_TRY(case_floats(g, c, "in_svf", c->n, &c->svf, err));
     QN_TRY(case_floats(g, c, "in_shadow", c->n, &c->shadow, err));
-    QN_TRY(qn_golden_floats_new(c->n, 0, &c->lup, err));
-    QN_TRY(qn_golden_floats_new(c->n, 0, &c->kup, err));
+    QN_TRY(qn_golden_floats_new(g, c->n, 0, &c->lup, err));
+    QN_TRY(qn_golden_floats_new(g, c->n, 0, &c->kup, err));
     QN_TRY(fill_step(g, c, err));
     c->body = json_is_true(json_object_get(c->params, "standing")) ? qn_sw_body_standing()
                                                                    : qn_sw_body_sitting();
-    c->body.wall_albedo = param(c, "albedo_wall");
-    c->body.wall_emissivity = param(c, "emis_wall");
+    c->body.wall_albedo = qn_golden_float(c->params, "albedo_wall");
+    c->body.wall_emissivity = qn_golden_float(c->params, "emis_wall");
     for (size_t i = 0; i < c->n; i++)
         c->lup[i] = 0.95f * c->step.air4 + 30 * c->svf[i];
 out:
-    free(ones);
     return st;
 }
 
@@ -161,10 +138,10 @@ typedef struct sky_maps {
 static qn_status upload_maps(qn_golden *g, const sky_case *c, sky_maps *m, qn_err *err)
 {
     const size_t bytes = c->n * sizeof(float);
-    float *one = NULL;
+    float *one;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_golden_floats_new(c->n, 1, &one, err));
+    QN_TRY(qn_golden_floats_new(g, c->n, 1, &one, err));
     QN_TRY(qn_golden_upload(g, c->svf, bytes, &m->svf, err));
     QN_TRY(qn_golden_upload(g, one, bytes, &m->veg, err));
     QN_TRY(qn_golden_upload(g, c->shadow, bytes, &m->shadow, err));
@@ -173,42 +150,29 @@ static qn_status upload_maps(qn_golden *g, const sky_case *c, sky_maps *m, qn_er
     QN_TRY(qn_golden_fresh(g, bytes, &m->nosh, err));
     QN_TRY(qn_sw_step_table_new(g->ctx, 1, &c->step, c->dome->n_table, c->dome->table, c->sky,
                                 &m->series, err));
+    QN_TRY(qn_owned_add(&g->owned, m->series, qn_sw_drop_step_table, err));
     QN_TRY(qn_sw_radiation_new(g->ctx, c->cols, c->rows, &c->body, m->series, SW_BITS_GIVEN,
                                &m->radiation, err));
+    QN_TRY(qn_owned_add(&g->owned, m->radiation, qn_sw_drop_radiation, err));
 out:
-    free(one);
     return st;
 }
 
-static void free_maps(sky_maps *m)
-{
-    qn_sw_radiation_free(m->radiation);
-    qn_sw_step_table_free(m->series);
-    qn_buf_free(m->svf);
-    qn_buf_free(m->veg);
-    qn_buf_free(m->shadow);
-    qn_buf_free(m->lup);
-    qn_buf_free(m->alb);
-    qn_buf_free(m->nosh);
-}
-
-/* Planes of radiation; free() them. `bldg` are the words of buildings. */
+/* Planes of radiation. `bldg` are the words of buildings. */
 static qn_status radiate(qn_golden *g, const sky_case *c, qn_buf *bldg, float **out, qn_err *err)
 {
     const qn_sw_sky_bits bits = { bldg, c->views->words[1], c->views->words[2] };
     sky_maps m = { 0 };
-    qn_graph *graph = NULL;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
     QN_TRY(upload_maps(g, c, &m, err));
-    QN_TRY(qn_graph_new(g->ctx, "aniso", &graph, err));
+    QN_TRY(qn_golden_graph(g, "aniso", &graph, err));
     QN_TRY(qn_sw_add_aniso(m.radiation, graph, m.series, &bits, m.svf, m.veg, m.shadow, m.lup,
                            m.alb, m.nosh, err));
-    QN_TRY(qn_golden_finish(&graph, err));
-    QN_TRY(qn_golden_download(m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
+    QN_TRY(qn_run_graph(graph, err));
+    QN_TRY(qn_golden_download(g, m.radiation->planes, SW_RADIATION_PLANES * c->n, out, err));
 out:
-    qn_graph_free(graph);
-    free_maps(&m);
     return st;
 }
 
@@ -226,13 +190,10 @@ static void compare(qn_golden *g, const sky_case *c, const char *what, const flo
 static qn_status part_of(qn_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
                          qn_err *err)
 {
-    float *planes = NULL;
-    qn_status st = QN_OK;
+    const qn_status st = radiate(g, c, bldg, out, err);
 
-    QN_TRY(radiate(g, c, bldg, &planes, err));
-    memmove(planes, planes + (size_t)plane * c->n, c->n * sizeof *planes);
-    *out = planes;
-out:
+    if (st == QN_OK)
+        *out += (size_t)plane * c->n;
     return st;
 }
 
@@ -253,12 +214,12 @@ static sky_case dark_case(const sky_case *c, sw_sky *dark)
 static qn_status compare_heat(qn_golden *g, const sky_case *c, const float *all, qn_err *err)
 {
     const float ew = c->body.wall_emissivity;
-    sw_sky *dark = malloc(32 * SW_MAX_WORDS * sizeof *dark);
-    float *sky = NULL, *walls = NULL, *leaves = NULL, *sun = NULL;
+    float *sky, *walls, *leaves, *sun;
+    sw_sky *dark;
     sky_case part;
     qn_status st = QN_OK;
 
-    QN_TRY(dark ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "the sky %s", c->name));
+    QN_TRY(qn_owned_memory(&g->owned, 32 * SW_MAX_WORDS * sizeof *dark, &dark, err));
     part = dark_case(c, dark);
     QN_TRY(part_of(g, &part, c->views->words[0], SW_LSIDE, &walls, err));
     part.step.wall4 = 0;
@@ -285,11 +246,6 @@ static qn_status compare_heat(qn_golden *g, const sky_case *c, const float *all,
         sky[i] = all[i] - sky[i] - leaves[i] - walls[i] - sun[i];
     compare(g, c, "lside_ref", sky);
 out:
-    free(dark);
-    free(sky);
-    free(walls);
-    free(leaves);
-    free(sun);
     return st;
 }
 
@@ -297,7 +253,7 @@ out:
 static qn_status compare_light(qn_golden *g, const sky_case *c, qn_err *err)
 {
     sky_case part = *c;
-    float *got = NULL;
+    float *got;
     qn_status st = QN_OK;
 
     part.body.wall_albedo = 0;
@@ -305,19 +261,14 @@ static qn_status compare_light(qn_golden *g, const sky_case *c, qn_err *err)
     for (size_t i = 0; i < c->n; i++)
         got[i] -= c->shadow[i] * c->step.direct * c->step.sin_alt;
     compare(g, c, "drad", got);
-    free(got);
-    got = NULL;
     part.step.diffuse = part.step.sky_scale = 0;
     QN_TRY(part_of(g, &part, c->views->words[0], SW_KSIDE, &got, err));
     compare(g, c, "kside_i", got);
-    free(got);
-    got = NULL;
     part.step.sky_scale = c->step.sky_scale;
     part.step.direct = 0;
     QN_TRY(part_of(g, &part, c->views->words[0], SW_KSIDE, &got, err));
     compare(g, c, "kside_d", got);
 out:
-    free(got);
     return st;
 }
 
@@ -329,10 +280,10 @@ static qn_status compare_sides(qn_golden *g, const sky_case *c, qn_err *err)
     static const float kup[4] = { 40, 42, 44, 46 };
     static const int box[4] = { 1, 2, 3, 0 };
     sky_case part = *c;
-    float *got = NULL, *same = NULL;
+    float *got, *same;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_golden_floats_new(c->n, 0, &same, err));
+    QN_TRY(qn_golden_floats_new(g, c->n, 0, &same, err));
     part.kup = same;
     part.step.direct = part.step.sin_alt = 1;
     for (int d = 0; d < 4; d++) {
@@ -344,18 +295,14 @@ static qn_status compare_sides(qn_golden *g, const sky_case *c, qn_err *err)
         for (size_t i = 0; i < c->n; i++)
             got[i] /= 4;
         compare(g, c, names[d], got);
-        free(got);
-        got = NULL;
     }
 out:
-    free(got);
-    free(same);
     return st;
 }
 
 static qn_status check_case(qn_golden *g, sky_case *c, qn_err *err)
 {
-    float *planes = NULL;
+    float *planes;
     qn_status st = QN_OK;
 
     QN_TRY(open_case(g, c, err));
@@ -367,8 +314,6 @@ static qn_status check_case(qn_golden *g, sky_case *c, qn_err *err)
     QN_TRY(compare_light(g, c, err));
     QN_TRY(compare_sides(g, c, err));
 out:
-    free(planes);
-    free_case(c);
     return st;
 }
 
@@ -387,6 +332,8 @@ qn_status qn_sw_check_aniso(qn_golden *g, qn_err *err)
     QN_TRY(qn_sw_check_city_open(g, &site, w, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, 2, &views, err));
     QN_TRY(qn_golden_list(g, "athens", "aniso_", "_params.json", &names, err));
+    const size_t n_owned = g->owned.n;
+
     for (size_t i = 0; i < names.n; i++) {
         sky_case c = { .name = names.list[i],
                        .rows = (int)w.rows,
@@ -394,14 +341,10 @@ qn_status qn_sw_check_aniso(qn_golden *g, qn_err *err)
                        .n = city.cells,
                        .views = &views };
 
-        QN_TRY(qn_golden_unblock(g, check_case(g, &c, err), err));
+        QN_TRY(qn_golden_end(g, n_owned, check_case(g, &c, err), err));
     }
     if (!names.n)
         qn_golden_add_why(g, QN_FINDING_SKIPPED, "athens/aniso_*_params.json", "absent");
 out:
-    qn_golden_names_free(&names);
-    qn_sw_check_views_free(&views);
-    qn_sw_check_city_close(&city);
-    qn_sw_check_site_free(&site);
     return st;
 }

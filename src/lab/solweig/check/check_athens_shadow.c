@@ -3,7 +3,7 @@
  * Suns are those that params.json names, and those of files with angles in their names,
  * shadow_az<degrees>_alt<degrees>_*. An array smaller than the raster is its middle.
  */
-#include "lab/solweig/check/check_site.h"
+#include "lab/solweig/check/check_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +25,9 @@ static qn_status cast(qn_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_
     const size_t bytes = city->cells * sizeof(float);
     const int32_t first = 0;
     qn_sw_shade shade = { 0 };
-    qn_buf *which = NULL;
-    qn_sw_rays *rays = NULL;
-    qn_graph *graph = NULL;
+    qn_buf *which;
+    qn_sw_rays *rays;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_fresh(g, bytes, &shade.shadow, err));
@@ -36,22 +36,17 @@ static qn_status cast(qn_golden *g, qn_sw_check_city *city, qn_sw_beam sun, sun_
     QN_TRY(qn_golden_upload(g, &first, sizeof first, &which, err));
     QN_TRY(qn_golden_refuse(g, "athens/params.json",
                             qn_sw_rays_new(g->ctx, &limits, &sun, 1, &rays, err), err));
-    QN_TRY(qn_graph_new(g->ctx, "shadow", &graph, err));
+    QN_TRY(qn_owned_add(&g->owned, rays, qn_sw_drop_rays, err));
+    QN_TRY(qn_golden_graph(g, "shadow", &graph, err));
     QN_TRY(qn_sw_add_shadow(city->shadow, graph, rays, which, &shade, err));
-    QN_TRY(qn_golden_finish(&graph, err));
-    QN_TRY(qn_golden_download(shade.wall_sun, city->cells, &out->sun, err));
-    QN_TRY(qn_golden_download(shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
+    QN_TRY(qn_run_graph(graph, err));
+    QN_TRY(qn_golden_download(g, shade.wall_sun, city->cells, &out->sun, err));
+    QN_TRY(qn_golden_download(g, shade.detail, city->cells * SW_DETAIL_PLANES, &out->detail, err));
 out:
-    qn_graph_free(graph);
-    qn_sw_rays_free(rays);
-    qn_buf_free(which);
-    qn_buf_free(shade.shadow);
-    qn_buf_free(shade.wall_sun);
-    qn_buf_free(shade.detail);
     return st;
 }
 
-/* The middle of the raster that a file with a square of it holds; all of it where there is no such
+/* The window in the middle of the raster that a file covers; all of the raster without such a
  * file. */
 static qn_window window_in(const qn_golden *g, const char *file, const qn_sw_check_site *s)
 {
@@ -75,12 +70,12 @@ static void compare_at_walls(qn_golden *g, const char *name, const char *what,
                              const qn_sw_check_site *s, const float *got, qn_limit limit)
 {
     const size_t all = (size_t)s->rows * (size_t)s->cols;
-    float *values = NULL;
     char file[128];
+    float *values;
     qn_i64 n = 0, n_stray = 0;
 
     snprintf(file, sizeof file, "athens/shadow_%s_%s_at_walls.npy", name, what);
-    if (qn_golden_floats_new(all, 0, &values, NULL) != QN_OK) {
+    if (qn_golden_floats_new(g, all, 0, &values, NULL) != QN_OK) {
         qn_golden_add_why(g, QN_FINDING_OUT, file, "no memory");
         return;
     }
@@ -95,7 +90,6 @@ static void compare_at_walls(qn_golden *g, const char *name, const char *what,
                           (long long)n_stray);
     else
         qn_golden_compare_all(g, file, values, n, limit);
-    free(values);
 }
 
 static qn_status check_sun(qn_golden *g, qn_sw_check_city *city, const char *name, qn_sw_beam sun,
@@ -103,7 +97,8 @@ static qn_status check_sun(qn_golden *g, qn_sw_check_city *city, const char *nam
 {
     static const char *const kinds[] = { "bldg", "veg", "vegblocksbldg" };
     const qn_sw_check_site *s = city->site;
-    sun_planes planes = { 0 };
+    const size_t n_owned = g->owned.n;
+    sun_planes planes;
     char file[128];
     qn_status st = QN_OK;
 
@@ -121,8 +116,7 @@ static qn_status check_sun(qn_golden *g, qn_sw_check_city *city, const char *nam
                          planes.detail + SW_DETAIL_WALL_SHVEG * city->cells, near_exact);
     }
 out:
-    free(planes.sun);
-    free(planes.detail);
+    qn_owned_free(&g->owned, n_owned);
     return st;
 }
 
@@ -159,7 +153,6 @@ static qn_status check_by_name(qn_golden *g, qn_sw_check_city *city, qn_err *err
         QN_TRY(check_sun(g, city, names.list[i], sun, qn_golden_has(g, walls), err));
     }
 out:
-    qn_golden_names_free(&names);
     return st;
 }
 
@@ -182,7 +175,5 @@ qn_status qn_sw_check_shadow(qn_golden *g, qn_err *err)
     }
     QN_TRY(check_by_name(g, &city, err));
 out:
-    qn_sw_check_city_close(&city);
-    qn_sw_check_site_free(&site);
     return st;
 }

@@ -3,7 +3,6 @@
 #include "domain/solweig/comfort/comfort.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef enum { UTCI, PET } comfort_index;
 
@@ -29,28 +28,23 @@ static qn_status add_index(qn_graph *graph, const comfort_case *c, comfort_index
                 : qn_sw_add_utci(graph, &utci, 1, tmrt, out, err);
 }
 
-/* free() *out. */
 static qn_status comfort_of(qn_golden *g, const comfort_case *c, comfort_index index, float **out,
                             qn_err *err)
 {
     const size_t bytes = (size_t)c->n * sizeof(float);
-    qn_buf *tmrt = NULL, *wind = NULL, *made = NULL;
-    qn_graph *graph = NULL;
+    qn_buf *tmrt, *wind = NULL, *made;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_upload(g, c->tmrt, bytes, &tmrt, err));
     if (c->wind)
         QN_TRY(qn_golden_upload(g, c->wind, bytes, &wind, err));
     QN_TRY(qn_golden_fresh(g, bytes, &made, err));
-    QN_TRY(qn_graph_new(g->ctx, "comfort", &graph, err));
+    QN_TRY(qn_golden_graph(g, "comfort", &graph, err));
     QN_TRY(add_index(graph, c, index, wind, tmrt, made, err));
-    QN_TRY(qn_golden_finish(&graph, err));
-    QN_TRY(qn_golden_download(made, (size_t)c->n, out, err));
+    QN_TRY(qn_run_graph(graph, err));
+    QN_TRY(qn_golden_download(g, made, (size_t)c->n, out, err));
 out:
-    qn_graph_free(graph);
-    qn_buf_free(tmrt);
-    qn_buf_free(wind);
-    qn_buf_free(made);
     return st;
 }
 
@@ -70,20 +64,19 @@ static qn_sw_body body_of(const json_t *json)
 static qn_status check_state(qn_golden *g, const json_t *state, const qn_sw_body *body,
                              comfort_index index, const char *key, qn_tally *tally, qn_err *err)
 {
-    const float tmrt = (float)qn_golden_member(state, "tmrt");
+    const float tmrt = qn_golden_float(state, "tmrt");
     const comfort_case c = { .ta = qn_golden_member(state, "ta"),
                              .rh = qn_golden_member(state, "rh"),
                              .va = qn_golden_member(state, "va"),
                              .body = *body,
                              .tmrt = &tmrt,
                              .n = 1 };
-    float *got = NULL;
+    float *got;
     qn_status st = QN_OK;
 
     QN_TRY(comfort_of(g, &c, index, &got, err));
     qn_tally_add(tally, (double)got[0], qn_golden_member(state, key));
 out:
-    free(got);
     return st;
 }
 
@@ -103,12 +96,11 @@ static qn_status check_points(qn_golden *g, const char *file, comfort_index inde
         QN_TRY(check_state(g, state, &body, index, "expect", &tally, err));
     qn_golden_add(g, &tally, "%s", file);
 out:
-    json_decref(root);
     return st;
 }
 
 /* States with a body each. */
-static qn_status check_states(qn_golden *g, qn_err *err)
+qn_status qn_sw_check_comfort(qn_golden *g, qn_err *err)
 {
     const char *file = "points/comfort_reference_run.json";
     qn_tally pet = { .limit = { .abs = 0.02 } }, utci = { .limit = { .abs = 1e-3 } };
@@ -127,7 +119,6 @@ static qn_status check_states(qn_golden *g, qn_err *err)
     qn_golden_add(g, &pet, "%s pet", file);
     qn_golden_add(g, &utci, "%s utci", file);
 out:
-    json_decref(list);
     return st;
 }
 
@@ -137,7 +128,7 @@ out:
 static qn_status check_grid(qn_golden *g, const char *prefix, int n, comfort_index index,
                             qn_sw_body body, double limit, qn_err *err)
 {
-    float *tmrt = NULL, *wind = NULL, *got = NULL;
+    float *tmrt, *wind, *got;
     char file[64];
     qn_status st = QN_OK;
 
@@ -153,9 +144,6 @@ static qn_status check_grid(qn_golden *g, const char *prefix, int n, comfort_ind
     snprintf(file, sizeof file, "%s_output.npy", prefix);
     qn_golden_compare_all(g, file, got, n, (qn_limit){ .abs = limit });
 out:
-    free(tmrt);
-    free(wind);
-    free(got);
     return st;
 }
 
@@ -167,11 +155,6 @@ qn_status qn_sw_check_utci_points(qn_golden *g, qn_err *err)
 qn_status qn_sw_check_pet_points(qn_golden *g, qn_err *err)
 {
     return check_points(g, "points/pet_points.json", PET, 0.05, err);
-}
-
-qn_status qn_sw_check_comfort(qn_golden *g, qn_err *err)
-{
-    return check_states(g, err);
 }
 
 qn_status qn_sw_check_utci_grid(qn_golden *g, qn_err *err)
@@ -188,6 +171,5 @@ qn_status qn_sw_check_pet_grid(qn_golden *g, qn_err *err)
     QN_TRY(check_grid(g, "points/pet_grid20", 20 * 20, PET,
                       body_of(json_object_get(root, "person")), 0.05, err));
 out:
-    json_decref(root);
     return st;
 }

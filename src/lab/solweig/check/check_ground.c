@@ -1,37 +1,15 @@
 /* check_ground.c - one step of the view of the ground. */
-#include "lab/solweig/check/check_ground.h"
+#include "lab/solweig/check/check_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-void qn_sw_check_ground_free(qn_sw_check_ground *ground)
-{
-    free(ground->albedo);
-    free(ground->emissivity);
-    free(ground->tg);
-    free(ground->shadow);
-    free(ground->wall_height);
-    free(ground->wall_aspect);
-    free(ground->wall_sun);
-    free(ground->buildings);
-    *ground = (qn_sw_check_ground){ 0 };
-}
-
-void qn_sw_check_seen_free(qn_sw_check_seen *seen)
-{
-    free(seen->lup);
-    free(seen->alb);
-    free(seen->nosh);
-    *seen = (qn_sw_check_seen){ 0 };
-}
 
 sw_moment qn_sw_check_ground_step(const json_t *params)
 {
-    const float sbc = (float)qn_golden_member(params, "sbc");
-    const float wall = sbc * (float)qn_golden_member(params, "emis_wall");
-    sw_moment s = { .ta = (float)qn_golden_member(params, "ta"),
-                    .tg_wall = (float)qn_golden_member(params, "tg_wall"),
+    const float sbc = qn_golden_float(params, "sbc");
+    const float wall = sbc * qn_golden_float(params, "emis_wall");
+    sw_moment s = { .ta = qn_golden_float(params, "ta"),
+                    .tg_wall = qn_golden_float(params, "tg_wall"),
                     .sbc = sbc };
     float cold, warm;
 
@@ -50,18 +28,9 @@ typedef struct athens_maps {
     float *bldg, *veg, *height, *aspect, *at_walls;
 } athens_maps;
 
-static void free_maps(athens_maps *m)
-{
-    free(m->bldg);
-    free(m->veg);
-    free(m->height);
-    free(m->aspect);
-    free(m->at_walls);
-}
-
 static qn_status read_maps(qn_golden *g, athens_maps *m, qn_err *err)
 {
-    json_t *params = NULL;
+    json_t *params;
     size_t n_walls = 0;
     qn_status st = QN_OK;
 
@@ -77,7 +46,6 @@ static qn_status read_maps(qn_golden *g, athens_maps *m, qn_err *err)
     QN_TRY(qn_golden_floats(g, "athens/shadow_noon_wall_sun_at_walls.npy", n_walls, &m->at_walls,
                             err));
 out:
-    json_decref(params);
     return st;
 }
 
@@ -90,10 +58,10 @@ qn_status qn_sw_check_ground_athens(qn_golden *g, qn_window w, float leaf, qn_sw
     qn_status st = QN_OK;
 
     QN_TRY(read_maps(g, &m, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &out->shadow, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_height, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_aspect, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &out->wall_sun, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &out->shadow, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &out->wall_height, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &out->wall_aspect, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &out->wall_sun, err));
     for (size_t i = 0; i < m.n; i++) {
         const qn_i64 row = (qn_i64)(i / m.cols) - w.row, col = (qn_i64)(i % m.cols) - w.col;
         const float sun = m.height[i] > 0 ? m.at_walls[wall++] : 0;
@@ -107,7 +75,6 @@ qn_status qn_sw_check_ground_athens(qn_golden *g, qn_window w, float leaf, qn_sw
         out->wall_sun[to] = sun;
     }
 out:
-    free_maps(&m);
     return st;
 }
 
@@ -121,20 +88,6 @@ typedef struct ground_bufs {
     qn_buf *wall_sun, *row_col;
 } ground_bufs;
 
-static void free_bufs(ground_bufs *b)
-{
-    qn_sw_gvf_free(b->gvf);
-    qn_sw_step_table_free(b->series);
-    qn_buf_free(b->maps.class_of);
-    qn_buf_free(b->maps.buildings);
-    qn_buf_free(b->maps.albedo);
-    qn_buf_free(b->maps.emissivity);
-    qn_buf_free(b->maps.wall_height);
-    qn_buf_free(b->maps.wall_aspect);
-    qn_buf_free(b->wall_sun);
-    qn_buf_free(b->row_col);
-}
-
 static qn_status upload_ground(qn_golden *g, const qn_sw_check_ground *s, ground_bufs *b,
                                qn_err *err)
 {
@@ -142,7 +95,9 @@ static qn_status upload_ground(qn_golden *g, const qn_sw_check_ground *s, ground
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_step_table_new(g->ctx, 1, &s->step, 0, NULL, NULL, &b->series, err));
+    QN_TRY(qn_owned_add(&g->owned, b->series, qn_sw_drop_step_table, err));
     QN_TRY(qn_sw_gvf_new(g->ctx, &s->options, &b->gvf, err));
+    QN_TRY(qn_owned_add(&g->owned, b->gvf, qn_sw_drop_gvf, err));
     if (s->is_far_only) {
         b->gvf->par.first = b->gvf->par.second;
         b->gvf->par.near_plain = b->gvf->par.far_plain;
@@ -184,29 +139,28 @@ out:
 
 static qn_status upload_rays(qn_golden *g, ground_bufs *b, qn_err *err)
 {
-    const size_t n = 2 * SW_RAYS * (size_t)b->gvf->par.second;
-    int *row_col = malloc(n * sizeof *row_col);
+    const size_t bytes = 2 * SW_RAYS * (size_t)b->gvf->par.second * sizeof(int);
     qn_status st = QN_OK;
+    int *row_col;
 
-    if (!row_col)
-        return qn_fail(err, QN_ERR_NOMEM, "a table of %zu steps", n);
+    QN_TRY(qn_owned_memory(&g->owned, bytes, &row_col, err));
     qn_sw_gvf_steps(b->gvf->par.second, row_col);
-    st = qn_golden_upload(g, row_col, n * sizeof *row_col, &b->row_col, err);
-    free(row_col);
+    QN_TRY(qn_golden_upload(g, row_col, bytes, &b->row_col, err));
+out:
     return st;
 }
 
-static qn_status see(qn_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_variant variant,
-                     ground_bufs *b, qn_err *err)
+static qn_status view(qn_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_variant variant,
+                      ground_bufs *b, qn_err *err)
 {
-    qn_graph *graph = NULL;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_graph_new(g->ctx, "geometry", &graph, err));
+    QN_TRY(qn_golden_graph(g, "geometry", &graph, err));
     QN_TRY(qn_sw_add_gvf_geometry(b->gvf, graph, &b->maps, err));
-    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_run_graph(graph, err));
     QN_TRY(write_ground(s, b->gvf, err));
-    QN_TRY(qn_graph_new(g->ctx, "thermal", &graph, err));
+    QN_TRY(qn_golden_graph(g, "thermal", &graph, err));
     if (variant == QN_SW_GVF_UMEP) {
         QN_TRY(upload_rays(g, b, err));
         QN_TRY(
@@ -214,9 +168,8 @@ static qn_status see(qn_golden *g, const qn_sw_check_ground *s, qn_sw_gvf_varian
     } else {
         QN_TRY(qn_sw_add_gvf_thermal(b->gvf, graph, b->series, &b->maps, err));
     }
-    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_run_graph(graph, err));
 out:
-    qn_graph_free(graph);
     return st;
 }
 
@@ -229,11 +182,10 @@ qn_status qn_sw_check_ground_see(qn_golden *g, const qn_sw_check_ground *ground,
     qn_status st = QN_OK;
 
     QN_TRY(upload_ground(g, ground, &b, err));
-    QN_TRY(see(g, ground, variant, &b, err));
-    QN_TRY(qn_golden_download(b.gvf->lup, all, &out->lup, err));
-    QN_TRY(qn_golden_download(b.gvf->alb, all, &out->alb, err));
-    QN_TRY(qn_golden_download(b.gvf->nosh, all, &out->nosh, err));
+    QN_TRY(view(g, ground, variant, &b, err));
+    QN_TRY(qn_golden_download(g, b.gvf->lup, all, &out->lup, err));
+    QN_TRY(qn_golden_download(g, b.gvf->alb, all, &out->alb, err));
+    QN_TRY(qn_golden_download(g, b.gvf->nosh, all, &out->nosh, err));
 out:
-    free_bufs(&b);
     return st;
 }

@@ -1,24 +1,23 @@
 /* check_gvf.c - the view of ground and walls in Athens. */
-#include "lab/solweig/check/check_ground.h"
+#include "lab/solweig/check/check_impl.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const qn_limit near_lup = { .abs = 1e-3 };
 static const qn_limit near_albedo = { .abs = 1e-6 };
 static const qn_limit near_umep = { .abs = 1e-3 };
 
 /* Ground whose temperature, emissivity and albedo vary as gvf_params.json describes. */
-static qn_status vary_ground(qn_sw_check_ground *s, qn_err *err)
+static qn_status vary_ground(qn_golden *g, qn_sw_check_ground *s, qn_err *err)
 {
     const int rows = s->options.rows, cols = s->options.cols;
     const size_t n = (size_t)rows * (size_t)cols;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_golden_floats_new(n, 0, &s->tg, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &s->emissivity, err));
-    QN_TRY(qn_golden_floats_new(n, 0, &s->albedo, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &s->tg, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &s->emissivity, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &s->albedo, err));
     for (int y = 0; y < rows; y++)
         for (int x = 0; x < cols; x++) {
             const int p = y * cols + x;
@@ -54,7 +53,7 @@ static qn_sw_gvf_options options_of(const json_t *params, int rows, int cols, do
                                 .has_walls = 1,
                                 .pixel_m = 1,
                                 .height_m = (float)height_m,
-                                .wall_albedo = (float)qn_golden_member(params, "albedo_wall"),
+                                .wall_albedo = qn_golden_float(params, "albedo_wall"),
                                 .water_class = -1 };
 }
 
@@ -62,7 +61,7 @@ qn_status qn_sw_check_gvf(qn_golden *g, qn_err *err)
 {
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
-    json_t *params = NULL, *site = NULL;
+    json_t *params, *site;
     qn_window w, all = { 0 };
     size_t n;
     qn_status st = QN_OK;
@@ -76,7 +75,7 @@ qn_status qn_sw_check_gvf(qn_golden *g, qn_err *err)
     s.options =
         options_of(params, (int)all.rows, (int)all.cols, qn_golden_member(params, "human_height"));
     s.step = qn_sw_check_ground_step(params);
-    QN_TRY(vary_ground(&s, err));
+    QN_TRY(vary_ground(g, &s, err));
     QN_TRY(qn_sw_check_ground_athens(g, all, 0.97f, &s, err));
     QN_TRY(qn_golden_bytes(g, "athens/gvf_in_buildings.npy", n, &s.buildings, err));
     s.options.has_sides = 1;
@@ -85,17 +84,12 @@ qn_status qn_sw_check_gvf(qn_golden *g, qn_err *err)
     compare_planes(g, "lup", seen.lup, n, all.cols, w, near_lup);
     compare_planes(g, "alb", seen.alb, n, all.cols, w, near_albedo);
     compare_planes(g, "nosh", seen.nosh, n, all.cols, w, near_albedo);
-    qn_sw_check_seen_free(&seen);
     s.options.has_sides = 0;
     s.options.aspect_in_radians = 1;
     QN_TRY(qn_sw_check_ground_see(g, &s, QN_SW_GVF_UMEP, &seen, err));
     qn_sw_golden_compare(g, "athens/gvf_full_lup_win100.npy", seen.lup, all.cols, w, near_lup);
     qn_sw_golden_compare(g, "athens/gvf_full_alb_win100.npy", seen.alb, all.cols, w, near_albedo);
 out:
-    qn_sw_check_seen_free(&seen);
-    qn_sw_check_ground_free(&s);
-    json_decref(params);
-    json_decref(site);
     return st;
 }
 
@@ -126,7 +120,6 @@ static qn_status check_norm(qn_golden *g, qn_sw_check_ground *s, qn_window w, qn
     qn_sw_golden_compare(g, "athens/gvfumep_out_norm_win60.npy", seen.alb, s->options.cols, w,
                          near_umep);
 out:
-    qn_sw_check_seen_free(&seen);
     return st;
 }
 
@@ -134,7 +127,7 @@ qn_status qn_sw_check_gvf_umep(qn_golden *g, qn_err *err)
 {
     qn_sw_check_ground s = { 0 };
     qn_sw_check_seen seen = { 0 };
-    json_t *params = NULL, *site = NULL;
+    json_t *params, *site;
     qn_window w, pad;
     size_t n;
     qn_status st = QN_OK;
@@ -151,9 +144,8 @@ qn_status qn_sw_check_gvf_umep(qn_golden *g, qn_err *err)
     s.options.aspect_in_radians = 1;
     s.step = qn_sw_check_ground_step(params);
     QN_TRY(qn_sw_check_ground_athens(g, pad, 1, &s, err));
-    QN_TRY(qn_golden_floats_new(n, (float)qn_golden_member(params, "albedo"), &s.albedo, err));
-    QN_TRY(
-        qn_golden_floats_new(n, (float)qn_golden_member(params, "emissivity"), &s.emissivity, err));
+    QN_TRY(qn_golden_floats_new(g, n, qn_golden_float(params, "albedo"), &s.albedo, err));
+    QN_TRY(qn_golden_floats_new(g, n, qn_golden_float(params, "emissivity"), &s.emissivity, err));
     QN_TRY(qn_golden_bytes(g, "athens/gvfumep_in_buildings_pad40.npy", n, &s.buildings, err));
     QN_TRY(qn_golden_floats(g, "athens/gvfumep_in_tg_pad40.npy", n, &s.tg, err));
     QN_TRY(qn_golden_refuse(g, "athens/gvfumep_params.json",
@@ -162,9 +154,5 @@ qn_status qn_sw_check_gvf_umep(qn_golden *g, qn_err *err)
     qn_sw_golden_compare(g, "athens/gvfumep_out_alb_win60.npy", seen.alb, pad.cols, w, near_umep);
     QN_TRY(check_norm(g, &s, w, err));
 out:
-    qn_sw_check_seen_free(&seen);
-    qn_sw_check_ground_free(&s);
-    json_decref(params);
-    json_decref(site);
     return st;
 }

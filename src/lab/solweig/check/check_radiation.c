@@ -4,14 +4,11 @@
  * side, or of the reference where UMEP's are not there. Vegetation is the same for all sides.
  */
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/radiation/radiation.h"
-#include "domain/solweig/step/step.h"
 
 #include "kernel/sw_iso.gen.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const qn_limit limit = { .abs = 5e-4, .rel = 1e-5 };
@@ -26,34 +23,29 @@ static const struct side {
     { SW_W, "w", "athens/svf_west_umep_win100.npy", "athens/svf_win100_svf_w.npy" },
 };
 
-static float param(const json_t *p, const char *key)
-{
-    return (float)qn_golden_member(p, key);
-}
-
 static sw_moment step_of(const json_t *p)
 {
-    const qn_sw_step_weather row = { .ta = param(p, "ta"),
-                                     .direct = param(p, "direct"),
-                                     .diffuse = param(p, "diffuse"),
-                                     .global = param(p, "glob"),
-                                     .azimuth = param(p, "azimuth"),
-                                     .altitude = param(p, "altitude"),
-                                     .zenith = 90 - param(p, "altitude"),
-                                     .ci = param(p, "clearness_index"),
-                                     .esky = param(p, "esky"),
-                                     .psi = param(p, "psi") };
+    const qn_sw_step_weather row = { .ta = qn_golden_float(p, "ta"),
+                                     .direct = qn_golden_float(p, "direct"),
+                                     .diffuse = qn_golden_float(p, "diffuse"),
+                                     .global = qn_golden_float(p, "glob"),
+                                     .azimuth = qn_golden_float(p, "azimuth"),
+                                     .altitude = qn_golden_float(p, "altitude"),
+                                     .zenith = 90 - qn_golden_float(p, "altitude"),
+                                     .ci = qn_golden_float(p, "clearness_index"),
+                                     .esky = qn_golden_float(p, "esky"),
+                                     .psi = qn_golden_float(p, "psi") };
     qn_sw_materials materials = qn_sw_materials_default();
     qn_sw_delay delay = qn_sw_delay_begin(1.0 / 24);
     sw_moment step;
 
-    materials.sbc = param(p, "sbc");
-    materials.wall_emissivity = param(p, "emis_wall");
-    materials.wall_albedo = param(p, "albedo");
+    materials.sbc = qn_golden_float(p, "sbc");
+    materials.wall_emissivity = qn_golden_float(p, "emis_wall");
+    materials.wall_albedo = qn_golden_float(p, "albedo");
     qn_sw_moment_fill(&row, &materials, NULL, NULL, NULL, &delay, &step, NULL);
 
     /* The temperatures of shaded and sunlit walls are given, not made from weather. */
-    step.tg_wall = param(p, "tg_wall");
+    step.tg_wall = qn_golden_float(p, "tg_wall");
     for (int d = 0; d < 4; d++) {
         static const float turn[4] = { 90, 180, 270, 0 };
         const float angle = (row.azimuth - turn[d]) * 0.0174532925f;
@@ -65,15 +57,15 @@ static sw_moment step_of(const json_t *p)
 }
 
 /* Planes that the side reads: radiation going up, coming down, and the shaded part of walls. */
-static qn_status make_given(const json_t *p, const sw_moment *step, size_t n, float **out,
-                            qn_err *err)
+static qn_status make_given(qn_golden *g, const json_t *p, const sw_moment *step, size_t n,
+                            float **out, qn_err *err)
 {
-    qn_status st = qn_golden_floats_new(4 * n, param(p, "kup_all"), out, err);
+    qn_status st = qn_golden_floats_new(g, 4 * n, qn_golden_float(p, "kup_all"), out, err);
 
     for (size_t i = 0; st == QN_OK && i < n; i++) {
         (*out)[n + i] = 0.95f * step->air4;
         (*out)[2 * n + i] = step->esky * step->air4;
-        (*out)[3 * n + i] = param(p, "f_sh");
+        (*out)[3 * n + i] = qn_golden_float(p, "f_sh");
     }
     return st;
 }
@@ -88,29 +80,25 @@ static qn_status run_side(qn_golden *g, const json_t *p, const struct side *side
 {
     const sw_sky_par par = { .plane = rows * cols, .cols = (i32)cols };
     sw_body body = qn_sw_body_standing();
-    float *got = NULL;
-    qn_graph *graph = NULL;
+    float *got;
+    qn_graph *graph;
     char file[64];
     qn_status st = QN_OK;
 
-    body.wall_albedo = param(p, "albedo");
-    body.wall_emissivity = param(p, "emis_wall");
-    QN_TRY(qn_graph_new(g->ctx, "side", &graph, err));
+    body.wall_albedo = qn_golden_float(p, "albedo");
+    body.wall_emissivity = qn_golden_float(p, "emis_wall");
+    QN_TRY(qn_golden_graph(g, "side", &graph, err));
     QN_TRY(stage_sw_iso_side(graph, "radiation", qn_range_2d(cols, rows), par, body, side->dir,
                              m->series->now, m->series->steps, m->svf, m->shadow, m->given, m->sun,
                              m->heat, err));
-    QN_TRY(qn_golden_finish(&graph, err));
-    QN_TRY(qn_golden_download(m->sun, (size_t)par.plane, &got, err));
+    QN_TRY(qn_run_graph(graph, err));
+    QN_TRY(qn_golden_download(g, m->sun, (size_t)par.plane, &got, err));
     snprintf(file, sizeof file, "athens/radiation_kside_%s_win100.npy", side->letter);
     qn_golden_compare_all(g, file, got, par.plane, limit);
-    free(got);
-    got = NULL;
-    QN_TRY(qn_golden_download(m->heat, (size_t)par.plane, &got, err));
+    QN_TRY(qn_golden_download(g, m->heat, (size_t)par.plane, &got, err));
     snprintf(file, sizeof file, "athens/radiation_lside_%s_win100.npy", side->letter);
     qn_golden_compare_all(g, file, got, par.plane, limit);
 out:
-    free(got);
-    qn_graph_free(graph);
     return st;
 }
 
@@ -129,42 +117,34 @@ static qn_status check_side(qn_golden *g, const json_t *p, const struct side *si
     const size_t n = (size_t)(w.rows * w.cols), bytes = n * sizeof(float);
     const char *file = qn_golden_has(g, side->umep) ? side->umep : side->reference;
     const sw_moment step = step_of(p);
-    float *svf = NULL, *own = NULL, *given = NULL;
+    float *svf, *own, *given;
     side_maps m = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_floats(g, file, n, &own, err));
-    QN_TRY(qn_golden_floats_new(SW_VIEW_PLANES * n, 1, &svf, err));
+    QN_TRY(qn_golden_floats_new(g, SW_VIEW_PLANES * n, 1, &svf, err));
     memcpy(svf + (size_t)side->dir * n, own, bytes);
     for (size_t d = 0; d < SW_DIRS; d++) {
         memcpy(svf + (SW_VEG + d) * n, veg, bytes);
         memcpy(svf + (SW_AVEG + d) * n, veg, bytes);
     }
-    QN_TRY(make_given(p, &step, n, &given, err));
+    QN_TRY(make_given(g, p, &step, n, &given, err));
     QN_TRY(qn_golden_upload(g, svf, SW_VIEW_PLANES * bytes, &m.svf, err));
     QN_TRY(qn_golden_upload(g, given, 4 * bytes, &m.given, err));
     QN_TRY(qn_golden_fresh(g, bytes, &m.shadow, err)); /* a cylinder's sides have no direct light */
     QN_TRY(qn_golden_fresh(g, bytes, &m.sun, err));
     QN_TRY(qn_golden_fresh(g, bytes, &m.heat, err));
     QN_TRY(qn_sw_step_table_new(g->ctx, 1, &step, 0, NULL, NULL, &m.series, err));
+    QN_TRY(qn_owned_add(&g->owned, m.series, qn_sw_drop_step_table, err));
     QN_TRY(run_side(g, p, side, &m, w.rows, w.cols, err));
 out:
-    qn_sw_step_table_free(m.series);
-    qn_buf_free(m.svf);
-    qn_buf_free(m.given);
-    qn_buf_free(m.shadow);
-    qn_buf_free(m.sun);
-    qn_buf_free(m.heat);
-    free(svf);
-    free(own);
-    free(given);
     return st;
 }
 
 qn_status qn_sw_check_radiation(qn_golden *g, qn_err *err)
 {
-    json_t *params = NULL, *site = NULL;
-    float *veg = NULL;
+    json_t *params, *site;
+    float *veg;
     qn_window w;
     int n_sides = 0;
     qn_status st = QN_OK;
@@ -183,8 +163,5 @@ qn_status qn_sw_check_radiation(qn_golden *g, qn_err *err)
     if (!n_sides)
         qn_golden_add_why(g, QN_FINDING_SKIPPED, "athens/radiation_*side_*_win100.npy", "absent");
 out:
-    free(veg);
-    json_decref(params);
-    json_decref(site);
     return st;
 }

@@ -2,16 +2,15 @@
  *
  * Beside the series of a day there are rasters of some of its hours, <kind>_<plane>_h<hour>.npy.
  */
-#include "lab/solweig/check/check_days.h"
-#include "lab/solweig/check/check_site.h"
-#include "domain/solweig/run/run.h"
+#include "lab/solweig/check/check_impl.h"
+#include "domain/solweig/api/api.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One step more or less of a march can move a patch, and with it one pixel, across the edge of
+/* One step more or less along a ray can move a patch, and with it one pixel, across the edge of
  * sunlight. So narrow bounds hold for nearly all pixels, and wider ones for all. */
 static const qn_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
 static const qn_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
@@ -26,6 +25,7 @@ enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every STRIDE-th pixel */
 /* Results of a run. */
 
 typedef struct day_planes {
+    qn_golden *g;
     const qn_sw_day *day;
     qn_sw_plane_set watched;
     size_t n_rows, pixels;
@@ -37,21 +37,22 @@ static const qn_sw_plane_set all_planes = 1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 
                                           1u << QN_SW_KDOWN | 1u << QN_SW_KUP | 1u << QN_SW_LDOWN |
                                           1u << QN_SW_LUP;
 
-static qn_status keep(void *user, const qn_sw_step_view *view, qn_err *err)
+static qn_status record_step(void *user, const qn_sw_step_view *view, qn_err *err)
 {
-    day_planes *kept = user;
+    day_planes *planes = user;
     const qn_window *w = &view->window;
     const qn_i64 cols = view->place->cols;
     qn_status st = QN_OK;
 
-    kept->pixels = qn_sw_elems(view->place);
+    planes->pixels = qn_sw_elems(view->place);
     for (int p = 0; p < QN_SW_PLANES; p++) {
-        if (!view->plane[p] || view->step >= kept->n_rows)
+        if (!view->plane[p] || view->step >= planes->n_rows)
             continue;
-        if (!kept->plane[p])
-            QN_TRY(qn_golden_floats_new(kept->n_rows * kept->pixels, NAN, &kept->plane[p], err));
+        if (!planes->plane[p])
+            QN_TRY(qn_golden_floats_new(planes->g, planes->n_rows * planes->pixels, NAN,
+                                        &planes->plane[p], err));
         qn_window_paste(view->plane[p], w, sizeof(float),
-                        kept->plane[p] + view->step * kept->pixels, cols);
+                        planes->plane[p] + view->step * planes->pixels, cols);
     }
 out:
     return st;
@@ -82,40 +83,47 @@ out:
     return st;
 }
 
-static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *kept, qn_err *err)
+static qn_status run_day(qn_golden *g, const qn_sw_day *day, day_planes *planes, qn_err *err)
 {
     const char *const weather[] = { day->met };
-    const qn_sw_run_hooks options = { .observe = keep, .watched = kept->watched, .user = kept };
+    const qn_sw_run_hooks options = { .observe = record_step,
+                                      .watched = planes->watched,
+                                      .user = planes };
     qn_sw_run_result result = { 0 };
     qn_sw_check_site_files files = { 0 };
-    qn_sw_params params;
+    qn_sw_layer_options layers;
+    qn_sw_run_options o;
+    qn_sw_run_config config;
     qn_status st = QN_OK;
 
-    qn_sw_params_default(&params);
-    params.person.pose = day->is_sitting ? QN_SW_SITTING : QN_SW_STANDING;
     QN_TRY(qn_sw_check_site_find(g, day->folder, &files, err));
-    const qn_sw_run_config config = { .surface = { .dsm_file = files.dsm,
-                                                   .dem_file = files.dem,
-                                                   .cdsm_file = files.cdsm,
-                                                   .landcover_file = files.land_cover },
-                                      .weather = weather,
-                                      .n_weather = 1,
-                                      .steps = { .start = day->has_more ? day->first : NULL,
-                                                 .end = day->has_more ? day->last : NULL },
-                                      .has_site = 1,
-                                      .site = qn_sw_day_site,
-                                      .params = &params,
-                                      .sky = day->is_iso ? QN_SW_ISOTROPIC : QN_SW_ANISOTROPIC,
-                                      .ignore_split = day->is_estimated,
-                                      .reference = 1 };
-
-    kept->n_rows = day->weather.n_rows;
+    qn_sw_layer_options_init(&layers, sizeof layers);
+    layers.dsm_file = files.dsm;
+    layers.dem_file = files.dem;
+    layers.cdsm_file = files.cdsm;
+    layers.landcover_file = files.land_cover;
+    layers.reference = 1;
+    qn_sw_run_options_init(&o, sizeof o);
+    o.weather_files = weather;
+    o.n_weather_files = 1;
+    if (day->has_more) {
+        o.from = day->first;
+        o.to = day->last;
+    }
+    o.latitude = qn_sw_day_site.latitude;
+    o.longitude = qn_sw_day_site.longitude;
+    o.altitude = qn_sw_day_site.altitude;
+    o.utc_offset = qn_sw_day_site.utc_offset;
+    o.person = day->is_sitting ? QN_SW_SITTING : QN_SW_STANDING;
+    o.sky = day->is_iso ? QN_SW_ISOTROPIC : QN_SW_ANISOTROPIC;
+    o.ignore_split = day->is_estimated;
+    QN_TRY(qn_sw_run_config_read(&layers, &o, &config, err));
+    planes->n_rows = day->weather.n_rows;
     QN_TRY(qn_golden_refuse(g, day->file, qn_sw_simulate(g->ctx, &config, &options, &result, err),
                             err));
-    QN_TRY(find_poi(g, day, &result.place, &kept->poi, err));
+    QN_TRY(find_poi(g, day, &result.place, &planes->poi, err));
 out:
     qn_sw_run_result_free(&result);
-    qn_sw_check_site_files_free(&files);
     return st;
 }
 
@@ -168,43 +176,43 @@ static const struct column {
     { "poi_lup", QN_SW_LUP, AT_POI, &one_watt, 0 },
 };
 
-static double figure_of(const day_planes *kept, const struct column *column, size_t row)
+static double figure_of(const day_planes *planes, const struct column *column, size_t row)
 {
-    const float *plane = kept->plane[column->plane] + row * kept->pixels;
+    const float *plane = planes->plane[column->plane] + row * planes->pixels;
 
     switch (column->figure) {
     case MEAN:
-        return figures_of(plane, kept->pixels, 1).mean;
+        return figures_of(plane, planes->pixels, 1).mean;
     case LEAST:
-        return figures_of(plane, kept->pixels, 1).min;
+        return figures_of(plane, planes->pixels, 1).min;
     case MOST:
-        return figures_of(plane, kept->pixels, 1).max;
+        return figures_of(plane, planes->pixels, 1).max;
     case STRIDED_MEAN:
-        return figures_of(plane, kept->pixels, UTCI_STRIDE).mean;
+        return figures_of(plane, planes->pixels, UTCI_STRIDE).mean;
     default:
-        return (double)plane[kept->poi];
+        return (double)plane[planes->poi];
     }
 }
 
-static void compare_series(qn_golden *g, const day_planes *kept)
+static void compare_series(qn_golden *g, const day_planes *planes)
 {
-    const qn_csv *csv = &kept->day->series;
+    const qn_csv *csv = planes->day->series;
 
-    if (csv->n_rows != kept->n_rows) {
-        qn_golden_add_why(g, QN_FINDING_OUT, kept->day->file, "%zu rows, not %zu", csv->n_rows,
-                          kept->n_rows);
+    if (csv->n_rows != planes->n_rows) {
+        qn_golden_add_why(g, QN_FINDING_OUT, planes->day->file, "%zu rows, not %zu", csv->n_rows,
+                          planes->n_rows);
         return;
     }
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         const struct column *c = &columns[k];
         qn_tally tally = { .limit = *c->limit };
 
-        if ((c->figure == AT_POI && kept->poi < 0) || !kept->plane[c->plane])
+        if ((c->figure == AT_POI && planes->poi < 0) || !planes->plane[c->plane])
             continue;
         for (size_t row = 0; row < csv->n_rows; row++)
             if (!c->by_day || qn_golden_cell(csv, row, "sun_altitude") > 0)
-                qn_tally_add(&tally, figure_of(kept, c, row), qn_golden_cell(csv, row, c->name));
-        qn_golden_add(g, &tally, "%s %s", kept->day->file, c->name);
+                qn_tally_add(&tally, figure_of(planes, c, row), qn_golden_cell(csv, row, c->name));
+        qn_golden_add(g, &tally, "%s %s", planes->day->file, c->name);
     }
 }
 
@@ -225,7 +233,7 @@ static qn_limit limit_of(int plane)
     }
 }
 
-/* The row that is stamped in this hour. */
+/* The row whose time stamp lies in this hour. */
 static int row_of_hour(const qn_sw_day *day, int hour)
 {
     for (size_t i = 0; i < day->weather.n_rows; i++)
@@ -234,7 +242,7 @@ static int row_of_hour(const qn_sw_day *day, int hour)
     return -1;
 }
 
-static qn_status hours_of(const qn_golden *g, const qn_sw_day *day, int plane, qn_golden_names *out,
+static qn_status hours_of(qn_golden *g, const qn_sw_day *day, int plane, qn_golden_names *out,
                           qn_err *err)
 {
     char prefix[128];
@@ -243,26 +251,26 @@ static qn_status hours_of(const qn_golden *g, const qn_sw_day *day, int plane, q
     return qn_golden_list(g, day->folder, prefix, ".npy", out, err);
 }
 
-static void compare_raster(qn_golden *g, const day_planes *kept, int plane, const char *hour)
+static void compare_raster(qn_golden *g, const day_planes *planes, int plane, const char *hour)
 {
-    const qn_sw_day *day = kept->day;
+    const qn_sw_day *day = planes->day;
     const int row = row_of_hour(day, (int)strtol(hour, NULL, 10));
     char file[256];
 
     snprintf(file, sizeof file, "%s/%s_%s_h%s.npy", day->folder, day->kind,
              qn_sw_plane_name((qn_sw_plane)plane), hour);
-    if (row < 0 || !kept->plane[plane])
+    if (row < 0 || !planes->plane[plane])
         qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "the run has no such row or plane");
     else if (plane == QN_SW_SHADOW &&
-             !(qn_golden_cell(&day->series, (size_t)row, "sun_altitude") > 0))
+             !(qn_golden_cell(day->series, (size_t)row, "sun_altitude") > 0))
         qn_golden_add_why(g, QN_FINDING_SKIPPED, file, "by night there are no shadows");
     else
-        qn_golden_compare_all(g, file, kept->plane[plane] + (size_t)row * kept->pixels,
-                              (qn_i64)kept->pixels, limit_of(plane));
+        qn_golden_compare_all(g, file, planes->plane[plane] + (size_t)row * planes->pixels,
+                              (qn_i64)planes->pixels, limit_of(plane));
 }
 
 /* Every raster of the day. */
-static qn_status compare_rasters(qn_golden *g, const day_planes *kept, qn_err *err)
+static qn_status compare_rasters(qn_golden *g, const day_planes *planes, qn_err *err)
 {
     size_t n_found = 0;
     char name[128];
@@ -271,13 +279,12 @@ static qn_status compare_rasters(qn_golden *g, const day_planes *kept, qn_err *e
     for (int p = 0; p < QN_SW_PLANES; p++) {
         qn_golden_names hours = { 0 };
 
-        QN_TRY(hours_of(g, kept->day, p, &hours, err));
+        QN_TRY(hours_of(g, planes->day, p, &hours, err));
         for (size_t i = 0; i < hours.n; i++)
-            compare_raster(g, kept, p, hours.list[i]);
+            compare_raster(g, planes, p, hours.list[i]);
         n_found += hours.n;
-        qn_golden_names_free(&hours);
     }
-    snprintf(name, sizeof name, "%s/%s_*_h*.npy", kept->day->folder, kept->day->kind);
+    snprintf(name, sizeof name, "%s/%s_*_h*.npy", planes->day->folder, planes->day->kind);
     if (!n_found)
         qn_golden_add_why(g, QN_FINDING_SKIPPED, name, "absent");
 out:
@@ -286,35 +293,31 @@ out:
 
 static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
 {
-    day_planes kept = { .day = day, .poi = -1, .watched = all_planes };
+    day_planes planes = { .g = g, .day = day, .poi = -1, .watched = all_planes };
     qn_golden_names hours = { 0 };
     qn_status st = QN_OK;
 
     QN_TRY(hours_of(g, day, QN_SW_PET, &hours, err));
     if (hours.n) /* slow, so only when PET is compared */
-        kept.watched |= 1u << QN_SW_PET;
-    qn_golden_names_free(&hours);
-    QN_TRY(run_day(g, day, &kept, err));
-    compare_series(g, &kept);
-    QN_TRY(compare_rasters(g, &kept, err));
+        planes.watched |= 1u << QN_SW_PET;
+    QN_TRY(run_day(g, day, &planes, err));
+    compare_series(g, &planes);
+    QN_TRY(compare_rasters(g, &planes, err));
 out:
-    for (int p = 0; p < QN_SW_PLANES; p++)
-        free(kept.plane[p]);
     return st;
 }
 
 qn_status qn_sw_day_at_poi(qn_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err)
 {
-    day_planes kept = { .day = day, .poi = -1, .watched = 1u << QN_SW_TMRT };
+    day_planes planes = { .g = g, .day = day, .poi = -1, .watched = 1u << QN_SW_TMRT };
     qn_status st = QN_OK;
 
-    QN_TRY(run_day(g, day, &kept, err));
-    for (size_t i = 0; i < kept.n_rows; i++)
-        tmrt[i] = kept.poi < 0 || !kept.plane[QN_SW_TMRT]
+    QN_TRY(run_day(g, day, &planes, err));
+    for (size_t i = 0; i < planes.n_rows; i++)
+        tmrt[i] = planes.poi < 0 || !planes.plane[QN_SW_TMRT]
                       ? NAN
-                      : (double)kept.plane[QN_SW_TMRT][i * kept.pixels + (size_t)kept.poi];
+                      : (double)planes.plane[QN_SW_TMRT][i * planes.pixels + (size_t)planes.poi];
 out:
-    free(kept.plane[QN_SW_TMRT]);
     return st;
 }
 

@@ -1,28 +1,15 @@
 /* check_site.c - sites of the reference data. */
-#include "lab/solweig/check/check_site.h"
-
-#include "domain/solweig/surface/surface.h"
+#include "lab/solweig/check/check_impl.h"
+#include "util/file.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const float radians = 0.017453292519943295f;
 
 /* Heights. */
-
-void qn_sw_check_site_free(qn_sw_check_site *site)
-{
-    free(site->dsm);
-    free(site->canopy);
-    free(site->trunk);
-    free(site->wall_height);
-    free(site->wall_aspect);
-    json_decref(site->params);
-    *site = (qn_sw_check_site){ 0 };
-}
 
 qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *err)
 {
@@ -33,9 +20,9 @@ qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *e
     QN_TRY(qn_golden_json(g, "athens/params.json", &s.params, err));
     s.rows = qn_golden_count(s.params, "rows");
     s.cols = qn_golden_count(s.params, "cols");
-    s.pixel_m = (float)qn_golden_member(s.params, "pixel_size_m");
-    s.max_height = (float)qn_golden_member(s.params, "max_height_m");
-    s.max_dist = (float)qn_golden_member(s.params, "max_shadow_distance_m");
+    s.pixel_m = qn_golden_float(s.params, "pixel_size_m");
+    s.max_height = qn_golden_float(s.params, "max_height_m");
+    s.max_dist = qn_golden_float(s.params, "max_shadow_distance_m");
     n = (size_t)s.rows * (size_t)s.cols;
     QN_TRY(qn_golden_floats(g, "athens/in_dsm.npy", n, &s.dsm, err));
     QN_TRY(qn_golden_floats(g, "athens/in_cdsm.npy", n, &s.canopy, err));
@@ -43,9 +30,7 @@ qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *e
     QN_TRY(qn_golden_floats(g, "athens/in_wall_height.npy", n, &s.wall_height, err));
     QN_TRY(qn_golden_floats(g, "athens/in_wall_aspect.npy", n, &s.wall_aspect, err));
     *out = s;
-    s = (qn_sw_check_site){ 0 };
 out:
-    qn_sw_check_site_free(&s);
     return st;
 }
 
@@ -64,9 +49,9 @@ static qn_status find_layer(qn_golden *g, const char *folder, const char *const 
         if (names.n) {
             snprintf(path, sizeof path, "%s/%s/%s%s%s", g->dir, folder, words[i], names.list[0],
                      ending);
-            *out = strdup(path);
+            QN_TRY(qn_owned_memory(&g->owned, strlen(path) + 1, out, err));
+            memcpy(*out, path, strlen(path) + 1);
         }
-        qn_golden_names_free(&names);
     }
 out:
     return st;
@@ -105,7 +90,6 @@ qn_status qn_sw_check_site_find(qn_golden *g, const char *folder, qn_sw_check_si
     QN_TRY(find_layers(g, folder, "tif", out, err));
     has_tif = out->dsm != NULL;
     if (!has_tif || !qn_sw_has_geotiff()) {
-        qn_sw_check_site_files_free(out);
         QN_TRY(find_layers(g, folder, "npy", out, err));
     }
     snprintf(name, sizeof name, "%s/DSM*.tif", folder);
@@ -117,18 +101,7 @@ qn_status qn_sw_check_site_find(qn_golden *g, const char *folder, qn_sw_check_si
         st = qn_fail(err, QN_ERR_INPUT, "%s cannot be read", name);
     }
 out:
-    if (st != QN_OK)
-        qn_sw_check_site_files_free(out);
     return st;
-}
-
-void qn_sw_check_site_files_free(qn_sw_check_site_files *files)
-{
-    free(files->dsm);
-    free(files->dem);
-    free(files->cdsm);
-    free(files->land_cover);
-    *files = (qn_sw_check_site_files){ 0 };
 }
 
 qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surface *out,
@@ -151,26 +124,30 @@ qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surfa
         qn_fail(err, st, "%s", local.text);
     }
 out:
-    qn_sw_check_site_files_free(&files);
     return st;
+}
+
+static void drop_surface(void *surface)
+{
+    qn_sw_surface_free(surface);
 }
 
 qn_status qn_sw_check_site_of(qn_golden *g, const char *folder, qn_sw_check_site *out, qn_err *err)
 {
-    qn_sw_surface surface = { 0 };
+    qn_sw_surface *s;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_sw_check_site_surface(g, folder, &surface, err));
-    *out = (qn_sw_check_site){ .rows = (int)surface.dsm.place.rows,
-                               .cols = (int)surface.dsm.place.cols,
-                               .pixel_m = (float)surface.dsm.place.pixel_size,
-                               .max_height = qn_sw_relief_of(&surface).max_height,
-                               .dsm = surface.dsm.data,
-                               .canopy = surface.cdsm.data,
-                               .trunk = surface.tdsm.data };
-    surface.dsm.data = surface.cdsm.data = surface.tdsm.data = NULL;
+    QN_TRY(qn_owned_memory(&g->owned, sizeof *s, &s, err));
+    QN_TRY(qn_sw_check_site_surface(g, folder, s, err));
+    QN_TRY(qn_owned_add(&g->owned, s, drop_surface, err));
+    *out = (qn_sw_check_site){ .rows = (int)s->dsm.place.rows,
+                               .cols = (int)s->dsm.place.cols,
+                               .pixel_m = (float)s->dsm.place.pixel_size,
+                               .max_height = qn_sw_relief_of(s).max_height,
+                               .dsm = s->dsm.data,
+                               .canopy = s->cdsm.data,
+                               .trunk = s->tdsm.data };
 out:
-    qn_sw_surface_free(&surface);
     return st;
 }
 
@@ -201,16 +178,15 @@ static float highest(const qn_sw_check_site *site, size_t n)
 static qn_status upload_walls(qn_golden *g, const qn_sw_check_site *site, size_t n,
                               qn_sw_height_bufs *layers, qn_err *err)
 {
-    float *aspect = NULL;
+    float *aspect;
     qn_status st = QN_OK;
 
-    QN_TRY(qn_golden_floats_new(n, 0, &aspect, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &aspect, err));
     for (size_t i = 0; i < n; i++)
         aspect[i] = site->wall_aspect[i] * radians;
     QN_TRY(qn_golden_upload(g, site->wall_height, n * sizeof(float), &layers->wall_height, err));
     QN_TRY(qn_golden_upload(g, aspect, n * sizeof(float), &layers->wall_aspect, err));
 out:
-    free(aspect);
     return st;
 }
 
@@ -225,7 +201,7 @@ qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_w
                               .core_rows = (int)core.rows,
                               .core_cols = (int)core.cols,
                               .gmax = highest(site, n) };
-    qn_graph *graph = NULL;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_city){ .site = site };
@@ -237,59 +213,96 @@ qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_w
     if (site->wall_height)
         QN_TRY(upload_walls(g, site, n, &out->layers, err));
     QN_TRY(qn_sw_shadow_new(g->ctx, &area, &out->layers, &out->shadow, err));
+    QN_TRY(qn_owned_add(&g->owned, out->shadow, qn_sw_drop_shadow, err));
     out->cells = core.rows ? (size_t)core.rows * (size_t)core.cols : n;
-    QN_TRY(qn_graph_new(g->ctx, "cover", &graph, err));
+    QN_TRY(qn_golden_graph(g, "cover", &graph, err));
     QN_TRY(qn_sw_add_cover(out->shadow, graph, err));
-    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_run_graph(graph, err));
 out:
-    qn_graph_free(graph);
-    if (st != QN_OK)
-        qn_sw_check_city_close(out);
     return st;
-}
-
-void qn_sw_check_city_close(qn_sw_check_city *city)
-{
-    qn_sw_shadow_free(city->shadow);
-    qn_buf_free(city->layers.dsm);
-    qn_buf_free(city->layers.canopy);
-    qn_buf_free(city->layers.trunk);
-    qn_buf_free(city->layers.wall_height);
-    qn_buf_free(city->layers.wall_aspect);
-    *city = (qn_sw_check_city){ 0 };
 }
 
 qn_status qn_sw_check_city_views(qn_golden *g, qn_sw_check_city *city, int patch_option,
                                  qn_sw_check_views *out, qn_err *err)
 {
     const qn_sw_ray_limits limits = qn_sw_check_site_reach(city->site, 0);
-    qn_graph *graph = NULL;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
     *out = (qn_sw_check_views){ 0 };
     QN_TRY(qn_golden_refuse(g, city->site->params ? "athens/params.json" : g->part,
                             qn_sw_sky_new(g->ctx, patch_option, &limits, &out->sky, err), err));
+    QN_TRY(qn_owned_add(&g->owned, out->sky, qn_sw_drop_sky, err));
     QN_TRY(qn_golden_fresh(g, city->cells * SW_SVF_PLANES * sizeof(float), &out->svf, err));
     for (int i = 0; i < 3; i++)
         QN_TRY(qn_golden_fresh(g, city->cells * (size_t)out->sky->n_words * sizeof(uint32_t),
                                &out->words[i], err));
     const qn_sw_views views = { out->svf, out->words[0], out->words[1], out->words[2] };
 
-    QN_TRY(qn_graph_new(g->ctx, "svf", &graph, err));
+    QN_TRY(qn_golden_graph(g, "svf", &graph, err));
     QN_TRY(qn_sw_add_svf(city->shadow, graph, out->sky, &views, err));
-    QN_TRY(qn_golden_finish(&graph, err));
+    QN_TRY(qn_run_graph(graph, err));
 out:
-    qn_graph_free(graph);
-    if (st != QN_OK)
-        qn_sw_check_views_free(out);
     return st;
 }
 
-void qn_sw_check_views_free(qn_sw_check_views *views)
+/* Layers as plain arrays. */
+
+static qn_status export_layer(const char *layer, const char *folder, qn_err *err)
 {
-    qn_sw_sky_free(views->sky);
-    qn_buf_free(views->svf);
-    for (int i = 0; i < 3; i++)
-        qn_buf_free(views->words[i]);
-    *views = (qn_sw_check_views){ 0 };
+    const char *slash = strrchr(layer, '/'), *name = slash ? slash + 1 : layer;
+    const char *dot = strrchr(name, '.');
+    char path[QN_GOLDEN_PATH + 300];
+    qn_sw_raster raster = { 0 };
+    qn_status st = QN_OK;
+
+    snprintf(path, sizeof path, "%s/%.*s.npy", folder,
+             (int)(dot ? (size_t)(dot - name) : strlen(name)), name);
+    QN_TRY(qn_sw_raster_read(layer, NULL, &raster, err));
+    QN_TRY(qn_sw_raster_write(path, &raster, err));
+    QN_TRY(qn_sw_place_json_write(path, &raster.place, err));
+out:
+    qn_sw_raster_free(&raster);
+    return st;
+}
+
+static qn_status export_site(qn_golden *g, const char *site, const char *out, int *n_layers,
+                             qn_err *err)
+{
+    qn_sw_check_site_files files = { 0 };
+    char folder[QN_GOLDEN_PATH];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_check_site_find(g, site, &files, err));
+    const char *const layers[] = { files.dsm, files.dem, files.cdsm, files.land_cover };
+
+    snprintf(folder, sizeof folder, "%s/%s", out, site);
+    QN_TRY(qn_make_dirs(folder, err));
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        if (!layers[i])
+            continue;
+        QN_TRY(export_layer(layers[i], folder, err));
+        ++*n_layers;
+    }
+out:
+    return st;
+}
+
+qn_status qn_sw_check_export(const char *dir, const char *out, int *n_layers, qn_err *err)
+{
+    static const char *const sites[] = { "ga", "gbg" };
+    qn_findings findings = { 0 };
+    qn_golden g = { .dir = dir, .part = "export", .findings = &findings };
+    qn_status st = QN_OK;
+
+    *n_layers = 0;
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+        QN_TRY(qn_golden_end(&g, 0, export_site(&g, sites[i], out, n_layers, err), err));
+    if (!*n_layers)
+        st = qn_fail(err, QN_ERR_INPUT, "%s has no layers of a site: %s %s", dir,
+                     findings.list ? findings.list[0].name : "ga and gbg",
+                     findings.list ? findings.list[0].note : "are absent");
+out:
+    qn_findings_free(&findings);
+    return st;
 }

@@ -1,8 +1,7 @@
 /* check_svf.c - view factors and bits of patches: Athens, and the sites with trees. */
-#include "lab/solweig/check/check_site.h"
+#include "lab/solweig/check/check_impl.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PATCH_OPTION = 2 };
@@ -12,7 +11,7 @@ static const char *const plane_names[SW_SVF_PLANES] = { "svf",    "svf_n",  "svf
                                                         "veg_s",  "veg_w",  "aveg",  "aveg_n",
                                                         "aveg_e", "aveg_s", "aveg_w" };
 
-/* UMEP's files are of the north and the east; the others are optional. */
+/* There are files by UMEP for the north and the east; the others are optional. */
 static const char *const umep_names[] = { "total", "north", "east", "south", "west" };
 
 static const qn_limit near_reference = { .abs = 5e-6 };
@@ -54,21 +53,21 @@ static qn_status compare_bits(qn_golden *g, qn_sw_check_city *city, const qn_sw_
     static const char *const kinds[] = { "bldg", "veg", "vb" };
     const size_t n = city->cells * (size_t)views->sky->n_bytes;
     const qn_i64 n_bytes = views->sky->n_bytes;
-    uint8_t *bytes = malloc(n);
-    float *values = NULL;
-    qn_buf *packed = NULL;
-    qn_graph *graph = NULL;
+    uint8_t *bytes;
+    float *values;
+    qn_buf *packed;
+    qn_graph *graph;
     qn_status st = QN_OK;
 
-    QN_TRY(bytes ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "bits of %zu bytes", n));
-    QN_TRY(qn_golden_floats_new(n, 0, &values, err));
+    QN_TRY(qn_owned_memory(&g->owned, n, &bytes, err));
+    QN_TRY(qn_golden_floats_new(g, n, 0, &values, err));
     QN_TRY(qn_golden_fresh(g, n, &packed, err));
     for (int i = 0; i < 3; i++) {
         char file[64];
 
-        QN_TRY(qn_graph_new(g->ctx, "bits", &graph, err));
+        QN_TRY(qn_golden_graph(g, "bits", &graph, err));
         QN_TRY(qn_sw_add_svf_bytes(city->shadow, graph, views->sky, views->words[i], packed, err));
-        QN_TRY(qn_golden_finish(&graph, err));
+        QN_TRY(qn_run_graph(graph, err));
         QN_TRY(qn_buf_read(packed, 0, bytes, n, err));
         for (size_t k = 0; k < n; k++)
             values[k] = bytes[k];
@@ -78,19 +77,15 @@ static qn_status compare_bits(qn_golden *g, qn_sw_check_city *city, const qn_sw_
                              (qn_limit){ 0 });
     }
 out:
-    qn_graph_free(graph);
-    qn_buf_free(packed);
-    free(bytes);
-    free(values);
     return st;
 }
 
-static qn_status check_athens(qn_golden *g, qn_err *err)
+qn_status qn_sw_check_svf(qn_golden *g, qn_err *err)
 {
     qn_sw_check_site site = { 0 };
     qn_sw_check_city city = { 0 };
     qn_sw_check_views views = { 0 };
-    float *svf = NULL;
+    float *svf;
     qn_window w;
     char file[64];
     qn_status st = QN_OK;
@@ -98,7 +93,7 @@ static qn_status check_athens(qn_golden *g, qn_err *err)
     QN_TRY(qn_sw_check_site_athens(g, &site, err));
     QN_TRY(qn_sw_check_city_open(g, &site, (qn_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
-    QN_TRY(qn_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
+    QN_TRY(qn_golden_download(g, views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     w = qn_sw_golden_window_of(site.params, "window_100", site.rows, site.cols);
     for (size_t i = 0; i < SW_SVF_PLANES; i++) {
         snprintf(file, sizeof file, "athens/svf_win100_%s.npy", plane_names[i]);
@@ -116,10 +111,6 @@ static qn_status check_athens(qn_golden *g, qn_err *err)
                         qn_sw_golden_window_of(site.params, "window_64", site.rows, site.cols),
                         err));
 out:
-    free(svf);
-    qn_sw_check_views_free(&views);
-    qn_sw_check_city_close(&city);
-    qn_sw_check_site_free(&site);
     return st;
 }
 
@@ -131,14 +122,14 @@ static qn_status check_site(qn_golden *g, const char *folder, const char *total,
     qn_sw_check_site site = { 0 };
     qn_sw_check_city city = { 0 };
     qn_sw_check_views views = { 0 };
-    float *svf = NULL;
+    float *svf;
     char file[64];
     qn_status st = QN_OK;
 
     QN_TRY(qn_sw_check_site_of(g, folder, &site, err));
     QN_TRY(qn_sw_check_city_open(g, &site, (qn_window){ 0 }, &city, err));
     QN_TRY(qn_sw_check_city_views(g, &city, PATCH_OPTION, &views, err));
-    QN_TRY(qn_golden_download(views.svf, SW_SVF_PLANES * city.cells, &svf, err));
+    QN_TRY(qn_golden_download(g, views.svf, SW_SVF_PLANES * city.cells, &svf, err));
     snprintf(file, sizeof file, "%s/svf_%s.npy", folder, total);
     qn_golden_compare_all(g, file, svf, (qn_i64)city.cells, near_reference);
     for (size_t i = 1; i < SW_SVF_PLANES; i++) {
@@ -148,16 +139,7 @@ static qn_status check_site(qn_golden *g, const char *folder, const char *total,
                                   near_reference);
     }
 out:
-    free(svf);
-    qn_sw_check_views_free(&views);
-    qn_sw_check_city_close(&city);
-    qn_sw_check_site_free(&site);
     return st;
-}
-
-qn_status qn_sw_check_svf(qn_golden *g, qn_err *err)
-{
-    return check_athens(g, err);
 }
 
 qn_status qn_sw_check_svf_ga(qn_golden *g, qn_err *err)

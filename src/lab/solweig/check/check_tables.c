@@ -1,10 +1,9 @@
 /* check_tables.c - built-in coefficients and tables against the published ones. */
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/comfort/utci_table.h"
+#include "domain/solweig/comfort/comfort.h"
 #include "domain/solweig/input/params.h"
 #include "domain/solweig/shadow/shadow.h"
 #include "domain/solweig/sky/sky.h"
-#include "domain/solweig/sky/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,21 +74,20 @@ out:
 
 static qn_status check_patches(qn_golden *g, qn_err *err)
 {
-    qn_csv csv = { 0 };
+    const qn_csv *csv;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_csv(g, "tables/patches.csv", &csv, err));
     for (int option = 1; option <= 4; option++)
-        QN_TRY(check_option(g, &csv, option, err));
+        QN_TRY(check_option(g, csv, option, err));
 out:
-    qn_csv_free(&csv);
     return st;
 }
 
 static qn_status check_luminance(qn_golden *g, qn_err *err)
 {
     qn_tally tally = { .limit = { .rel = 1e-4 } };
-    qn_csv csv = { 0 }, patches = { 0 };
+    const qn_csv *csv, *patches;
     patch_rows rows = { .n = 0 };
     float got[QN_SW_MAX_PATCHES] = { 0 };
     int now = -2; /* no case has this number */
@@ -97,26 +95,24 @@ static qn_status check_luminance(qn_golden *g, qn_err *err)
 
     QN_TRY(qn_golden_csv(g, "tables/perez_cases.csv", &csv, err));
     QN_TRY(qn_golden_csv(g, "tables/patches.csv", &patches, err));
-    for (size_t i = 0; i < csv.n_rows; i++) {
-        const double patch = qn_golden_cell(&csv, i, "patch_index");
-        const qn_sw_perez_sky sky = { qn_golden_cell(&csv, i, "zenith_deg"),
-                                      qn_golden_cell(&csv, i, "azimuth_deg"),
-                                      qn_golden_cell(&csv, i, "diffuse"),
-                                      qn_golden_cell(&csv, i, "direct"),
-                                      qn_golden_whole(&csv, i, "jday") };
+    for (size_t i = 0; i < csv->n_rows; i++) {
+        const double patch = qn_golden_cell(csv, i, "patch_index");
+        const qn_sw_perez_sky sky = { qn_golden_cell(csv, i, "zenith_deg"),
+                                      qn_golden_cell(csv, i, "azimuth_deg"),
+                                      qn_golden_cell(csv, i, "diffuse"),
+                                      qn_golden_cell(csv, i, "direct"),
+                                      qn_golden_whole(csv, i, "jday") };
 
-        if (now != qn_golden_whole(&csv, i, "case")) {
-            now = qn_golden_whole(&csv, i, "case");
-            rows_of_option(&patches, qn_golden_whole(&csv, i, "patch_option"), &rows);
+        if (now != qn_golden_whole(csv, i, "case")) {
+            now = qn_golden_whole(csv, i, "case");
+            rows_of_option(patches, qn_golden_whole(csv, i, "patch_option"), &rows);
             qn_sw_perez_luminance(&sky, rows.altitude, rows.azimuth, rows.n, got);
         }
         if (patch >= 0 && patch < (double)rows.n)
-            qn_tally_add(&tally, (double)got[(size_t)patch], qn_golden_cell(&csv, i, "luminance"));
+            qn_tally_add(&tally, (double)got[(size_t)patch], qn_golden_cell(csv, i, "luminance"));
     }
     qn_golden_add(g, &tally, "tables/perez_cases.csv");
 out:
-    qn_csv_free(&csv);
-    qn_csv_free(&patches);
     return st;
 }
 
@@ -125,12 +121,12 @@ out:
 static qn_status check_perez(qn_golden *g, qn_err *err)
 {
     qn_tally tally = { .limit = exact };
-    qn_csv csv = { 0 };
+    const qn_csv *csv;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_csv(g, "tables/perez_coefficients.csv", &csv, err));
-    for (size_t i = 0; i < csv.n_rows; i++) {
-        const char *name = qn_csv_get(&csv, i, 0); /* "a1" to "e4" */
+    for (size_t i = 0; i < csv->n_rows; i++) {
+        const char *name = qn_csv_get(csv, i, 0); /* "a1" to "e4" */
         const int letter = name[0] - 'a', number = letter < 0 || !name[0] ? -1 : name[1] - '1';
 
         for (int bin = 0; bin < QN_SW_PEREZ_CLASSES; bin++) {
@@ -139,12 +135,11 @@ static qn_status check_perez(qn_golden *g, qn_err *err)
             snprintf(column, sizeof column, "bin%d", bin + 1);
             if (letter < QN_SW_PEREZ_LETTERS && number >= 0 && number < 4)
                 qn_tally_add(&tally, qn_sw_perez[bin][letter][number],
-                             qn_golden_cell(&csv, i, column));
+                             qn_golden_cell(csv, i, column));
         }
     }
     qn_golden_add(g, &tally, "tables/perez_coefficients.csv");
 out:
-    qn_csv_free(&csv);
     return st;
 }
 
@@ -164,21 +159,20 @@ static double utci_factor(const double powers[4])
 static qn_status check_utci(qn_golden *g, qn_err *err)
 {
     qn_tally tally = { .limit = exact };
-    qn_csv csv = { 0 };
+    const qn_csv *csv;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_csv(g, "tables/utci_coefficients.csv", &csv, err));
-    for (size_t i = 0; i < csv.n_rows; i++) {
-        const double powers[4] = { qn_golden_cell(&csv, i, "power_ta"),
-                                   qn_golden_cell(&csv, i, "power_va"),
-                                   qn_golden_cell(&csv, i, "power_dtmrt"),
-                                   qn_golden_cell(&csv, i, "power_pa") };
+    for (size_t i = 0; i < csv->n_rows; i++) {
+        const double powers[4] = { qn_golden_cell(csv, i, "power_ta"),
+                                   qn_golden_cell(csv, i, "power_va"),
+                                   qn_golden_cell(csv, i, "power_dtmrt"),
+                                   qn_golden_cell(csv, i, "power_pa") };
 
-        qn_tally_add(&tally, utci_factor(powers), qn_golden_cell(&csv, i, "coefficient"));
+        qn_tally_add(&tally, utci_factor(powers), qn_golden_cell(csv, i, "coefficient"));
     }
     qn_golden_add(g, &tally, "tables/utci_coefficients.csv");
 out:
-    qn_csv_free(&csv);
     return st;
 }
 
@@ -208,7 +202,7 @@ static void spa_series(qn_tally *tally, const json_t *root, char letter,
 static qn_status check_spa(qn_golden *g, qn_err *err)
 {
     qn_tally tally = { .limit = exact };
-    json_t *root = NULL;
+    json_t *root;
     const json_t *angles, *sums;
     qn_status st = QN_OK;
 
@@ -231,7 +225,6 @@ static qn_status check_spa(qn_golden *g, qn_err *err)
     }
     qn_golden_add(g, &tally, "tables/spa_terms.json");
 out:
-    json_decref(root);
     return st;
 }
 
@@ -252,14 +245,14 @@ static void compare_material(qn_tally *tally, const qn_sw_material *m, const jso
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (json_object_get(want, members[i].key))
             qn_tally_add(tally, (double)members[i].value,
-                         (double)(float)qn_golden_member(want, members[i].key));
+                         (double)qn_golden_float(want, members[i].key));
 }
 
 static qn_status check_materials(qn_golden *g, qn_err *err)
 {
     qn_tally tally = { .limit = exact };
     qn_sw_params params;
-    json_t *root = NULL, *value;
+    json_t *root, *value;
     const char *key;
     qn_status st = QN_OK;
 
@@ -281,20 +274,19 @@ static qn_status check_materials(qn_golden *g, qn_err *err)
     }
     qn_golden_add(g, &tally, "tables/default_parameters.json");
 out:
-    json_decref(root);
     return st;
 }
 
 /* An absent table does not stop the others. */
 qn_status qn_sw_check_tables(qn_golden *g, qn_err *err)
 {
-    static const qn_sw_check_fn tables[] = { check_patches, check_luminance, check_perez,
-                                             check_utci,    check_spa,       check_materials };
+    static qn_status (*const tables[])(qn_golden *, qn_err *) = { check_patches, check_luminance,
+                                                                  check_perez,   check_utci,
+                                                                  check_spa,     check_materials };
     qn_status st = QN_OK;
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if ((st = qn_golden_unblock(g, tables[i](g, err), err)) != QN_OK)
-            return st;
-    }
-    return QN_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        QN_TRY(qn_golden_end(g, 0, tables[i](g, err), err));
+out:
+    return st;
 }

@@ -1,7 +1,5 @@
 /* check_weather.c - sun, clearness, weather files, and the figures derived from their rows. */
-#include "lab/solweig/check/check_days.h"
 #include "lab/solweig/check/check_impl.h"
-#include "domain/solweig/sky/sky.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +9,7 @@
 /* Tables. */
 
 /* "2018-07-03T12:21:00"; parts missing at the end are 0. */
-static void read_stamp(const char *text, qn_sw_stamp *out)
+static void read_stamp(const char *text, qn_sw_date *out)
 {
     int *const parts[] = { &out->year, &out->month,  &out->day,
                            &out->hour, &out->minute, &out->second };
@@ -24,31 +22,30 @@ static void read_stamp(const char *text, qn_sw_stamp *out)
     }
 }
 
-static qn_status check_sun(qn_golden *g, qn_err *err)
+qn_status qn_sw_check_weather(qn_golden *g, qn_err *err)
 {
     const char *file = "weather/sun_position.csv";
     qn_tally zenith = { .limit = { .abs = 1e-6 } }, azimuth = zenith;
-    qn_csv csv = { 0 };
+    const qn_csv *csv;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_csv(g, file, &csv, err));
-    for (size_t i = 0; i < csv.n_rows; i++) {
-        const qn_sw_site place = { qn_golden_cell(&csv, i, "latitude"),
-                                   qn_golden_cell(&csv, i, "longitude"),
-                                   qn_golden_cell(&csv, i, "altitude_m"),
-                                   qn_golden_cell(&csv, i, "utc_offset") };
-        qn_sw_stamp at = { 0 };
+    for (size_t i = 0; i < csv->n_rows; i++) {
+        const qn_sw_site place = { qn_golden_cell(csv, i, "latitude"),
+                                   qn_golden_cell(csv, i, "longitude"),
+                                   qn_golden_cell(csv, i, "altitude_m"),
+                                   qn_golden_cell(csv, i, "utc_offset") };
+        qn_sw_date at = { 0 };
         qn_sw_sun sun;
 
-        read_stamp(qn_csv_get(&csv, i, 0), &at);
+        read_stamp(qn_csv_get(csv, i, 0), &at);
         sun = qn_sw_sun_at(&place, &at);
-        qn_tally_add(&zenith, sun.zenith, qn_golden_cell(&csv, i, "zenith_deg"));
-        qn_tally_add(&azimuth, sun.azimuth, qn_golden_cell(&csv, i, "azimuth_deg"));
+        qn_tally_add(&zenith, sun.zenith, qn_golden_cell(csv, i, "zenith_deg"));
+        qn_tally_add(&azimuth, sun.azimuth, qn_golden_cell(csv, i, "azimuth_deg"));
     }
     qn_golden_add(g, &zenith, "%s zenith", file);
     qn_golden_add(g, &azimuth, "%s azimuth", file);
 out:
-    qn_csv_free(&csv);
     return st;
 }
 
@@ -84,27 +81,26 @@ static void clearness_row(const qn_csv *csv, size_t i, double out[CLEARNESS_COLU
     memcpy(out, made, sizeof made);
 }
 
-static qn_status check_clearness(qn_golden *g, qn_err *err)
+qn_status qn_sw_check_clearness(qn_golden *g, qn_err *err)
 {
     const char *file = "weather/clearness_diffuse.csv";
     qn_tally tally[CLEARNESS_COLUMNS];
-    qn_csv csv = { 0 };
+    const qn_csv *csv;
     qn_status st = QN_OK;
 
     QN_TRY(qn_golden_csv(g, file, &csv, err));
     for (int k = 0; k < CLEARNESS_COLUMNS; k++)
         tally[k] = (qn_tally){ .limit = { .abs = 1e-12, .rel = 1e-9 } };
-    for (size_t i = 0; i < csv.n_rows; i++) {
+    for (size_t i = 0; i < csv->n_rows; i++) {
         double got[CLEARNESS_COLUMNS];
 
-        clearness_row(&csv, i, got);
+        clearness_row(csv, i, got);
         for (int k = 0; k < CLEARNESS_COLUMNS; k++)
-            qn_tally_add(&tally[k], got[k], qn_golden_cell(&csv, i, clearness_columns[k]));
+            qn_tally_add(&tally[k], got[k], qn_golden_cell(csv, i, clearness_columns[k]));
     }
     for (int k = 0; k < CLEARNESS_COLUMNS; k++)
         qn_golden_add(g, &tally[k], "%s %s", file, clearness_columns[k]);
 out:
-    qn_csv_free(&csv);
     return st;
 }
 
@@ -123,7 +119,7 @@ static int is_mark(const char *field)
 
 /* Reads every .epw and compares its rows with its lines, whose fields are parsed here a second
  * time, as plainly as possible. */
-static void tell_epw(qn_golden *g, const char *file, const char *path, const qn_sw_weather *w)
+static void compare_epw(qn_golden *g, const char *file, const char *path, const qn_sw_weather *w)
 {
     static const int columns[] = { 6, 8, 13, 14, 15, 21 };
     qn_tally tally = { .limit = { 0 } };
@@ -169,19 +165,9 @@ static qn_status check_epw(qn_golden *g, const char *name, qn_err *err)
     if (qn_sw_weather_read(paths, 1, &options, &w, &local) != QN_OK)
         qn_golden_add_why(g, QN_FINDING_OUT, file, "cannot be read: %s", local.text);
     else
-        tell_epw(g, file, path, &w);
+        compare_epw(g, file, path, &w);
     qn_sw_weather_free(&w);
     return QN_OK;
-}
-
-qn_status qn_sw_check_weather(qn_golden *g, qn_err *err)
-{
-    return check_sun(g, err);
-}
-
-qn_status qn_sw_check_clearness(qn_golden *g, qn_err *err)
-{
-    return check_clearness(g, err);
 }
 
 qn_status qn_sw_check_epw(qn_golden *g, qn_err *err)
@@ -195,7 +181,6 @@ qn_status qn_sw_check_epw(qn_golden *g, qn_err *err)
     if (!names.n)
         qn_golden_add_why(g, QN_FINDING_SKIPPED, "weather/*.epw", "absent");
 out:
-    qn_golden_names_free(&names);
     return st;
 }
 
@@ -249,17 +234,17 @@ static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
     const qn_sw_trees trees = qn_sw_trees_default();
     const qn_sw_sky_rules rules = { .ignore_measured_split = day->is_estimated };
     const qn_sw_weather *w = &day->weather;
-    qn_sw_sky_step *sky = calloc(w->n_rows + 1, sizeof *sky);
+    qn_sw_sky_step *sky;
     qn_tally tally[DAY_COLUMNS];
     qn_sw_delay delay;
     qn_status st = QN_OK;
 
-    QN_TRY(sky ? QN_OK : qn_fail(err, QN_ERR_NOMEM, "%zu rows of sky", w->n_rows));
+    QN_TRY(qn_owned_memory(&g->owned, w->n_rows * sizeof *sky, &sky, err));
     QN_TRY(qn_golden_refuse(
         g, day->file,
         qn_sw_sky_derive(w->rows, w->n_rows, &qn_sw_day_site, &trees, &rules, sky, err), err));
-    if (w->n_rows != day->series.n_rows) {
-        qn_golden_add_why(g, QN_FINDING_OUT, day->file, "%zu rows, not %zu", day->series.n_rows,
+    if (w->n_rows != day->series->n_rows) {
+        qn_golden_add_why(g, QN_FINDING_OUT, day->file, "%zu rows, not %zu", day->series->n_rows,
                           w->n_rows);
         goto out;
     }
@@ -271,12 +256,11 @@ static qn_status check_day(qn_golden *g, const qn_sw_day *day, qn_err *err)
 
         day_row(&w->rows[i], &sky[i], &delay, got);
         for (int k = 0; k < DAY_COLUMNS; k++)
-            qn_tally_add(&tally[k], got[k], qn_golden_cell(&day->series, i, day_columns[k]));
+            qn_tally_add(&tally[k], got[k], qn_golden_cell(day->series, i, day_columns[k]));
     }
     for (int k = 0; k < DAY_COLUMNS; k++)
         qn_golden_add(g, &tally[k], "%s %s", day->file, day_columns[k]);
 out:
-    free(sky);
     return st;
 }
 

@@ -1,0 +1,121 @@
+/* progress.c - what of a tile is on the disk, so that an interrupted run loses little.
+ *
+ * Steps depend on those before them by the state of the tile alone: delayed radiation and the sums
+ * of the summary. A checkpoint is this state, and the figures so far.
+ */
+#include "run_impl.h"
+
+#include "util/env.h"
+#include "util/clock.h"
+#include "util/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A checkpoint is due after this many times what the last one took, and not before LEAST_S. */
+enum { TIMES = 50, LEAST_S = 20 };
+
+/* The interval can be set, for tests and for disks that are lost often. */
+static double least_us(void)
+{
+    return 1e6 * qn_env_number("QUERN_CHECKPOINT_S", LEAST_S);
+}
+
+typedef qn_status copy_figures(qn_sw_figures *figures, const char *path, const qn_tile *tile,
+                               qn_err *err);
+
+/* Saves or loads the figures of a tile after `step` steps. */
+static qn_status with_figures(qn_sw_job *job, const qn_tile *tile, size_t step, copy_figures *copy,
+                              qn_err *err)
+{
+    char *path = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_sw_outputs_scratch(job->outputs, "figures", tile->number, (qn_i64)step, &path, err));
+    QN_TRY(copy(&job->figures, path, tile, err));
+out:
+    free(path);
+    return st;
+}
+
+qn_status qn_sw_job_load_figures(qn_sw_job *job, const qn_tile *tile, qn_err *err)
+{
+    return with_figures(job, tile, job->forcing.n, qn_sw_figures_load, err);
+}
+
+qn_status qn_sw_job_end_tile(qn_sw_job *job, const qn_tile *tile, qn_err *err)
+{
+    const size_t n = job->forcing.n;
+    qn_status st = QN_OK;
+
+    QN_TRY(with_figures(job, tile, n, qn_sw_figures_save, err));
+    QN_TRY(qn_sw_outputs_note(job->outputs, tile->number, (qn_i64)n, 1, err));
+out:
+    return st;
+}
+
+qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *step, qn_err *err)
+{
+    const qn_i64 progress = job->progress[slot->tile.number];
+    char *path = NULL;
+    FILE *file = NULL;
+    qn_status st = QN_OK;
+
+    *step = 0;
+    if (!job->outputs || progress <= 0 || progress >= (qn_i64)job->forcing.n)
+        return QN_OK;
+    QN_TRY(with_figures(job, &slot->tile, (size_t)progress, qn_sw_figures_load, err));
+    QN_TRY(qn_sw_outputs_scratch(job->outputs, "state", slot->tile.number, progress, &path, err));
+    if (!(file = fopen(path, "rbe")))
+        QN_FAIL(err, QN_ERR_IO, "cannot open %s: %s", path, strerror(errno));
+    QN_TRY(qn_sw_tile_load(job->tile, file, (size_t)progress, err));
+    *step = (size_t)progress;
+    job->result->n_steps_resumed += progress;
+out:
+    if (file)
+        fclose(file);
+    free(path);
+    return st;
+}
+
+static qn_status save_state(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err)
+{
+    char *path = NULL;
+    qn_out out = { 0 };
+    qn_status st = QN_OK;
+
+    QN_TRY(
+        qn_sw_outputs_scratch(job->outputs, "state", slot->tile.number, (qn_i64)step, &path, err));
+    QN_TRY(qn_out_direct(path, &out, err));
+    slot->stage = "checkpoint"; /* what a device fails in from here on */
+    QN_TRY(qn_sw_tile_save(job->tile, out.file, err));
+    slot->stage = NULL;
+    QN_TRY(qn_out_commit(&out, err));
+out:
+    qn_out_abort(&out);
+    free(path);
+    return st;
+}
+
+qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err)
+{
+    const double start = qn_now_us(), least = least_us();
+    const double pause = TIMES * job->checkpoint_cost_us;
+    const qn_i64 tile = slot->tile.number;
+    qn_status st = QN_OK;
+
+    if (!job->outputs || step >= job->forcing.n ||
+        start - job->checkpoint_us < (pause > least && least > 0 ? pause : least))
+        return QN_OK;
+    QN_TRY(qn_sw_job_await_writes(job, err)); /* all before `step` is written */
+    QN_TRY(with_figures(job, &slot->tile, step, qn_sw_figures_save, err));
+    QN_TRY(save_state(job, slot, step, err));
+    QN_TRY(qn_sw_outputs_note(job->outputs, tile, (qn_i64)step, 0, err));
+    job->progress[tile] = (qn_i64)step;
+    job->checkpoint_us = qn_now_us();
+    job->checkpoint_cost_us = job->checkpoint_us - start;
+out:
+    return st;
+}

@@ -1,0 +1,31 @@
+/* journal.h - a file of lines that are only ever appended, each behind its checksum.
+ *
+ * A kill or a power cut can leave an incomplete end. It does not count, and opening the journal
+ * removes it. A bad line with good ones behind it is damage, and refused.
+ */
+#ifndef QN_UTIL_JOURNAL_H
+#define QN_UTIL_JOURNAL_H
+
+#include "util/status.h"
+
+/* The owner has opened `fd`; `name` starts messages. */
+typedef struct qn_journal {
+    int fd;
+    const char *name;
+    qn_i64 bytes; /* of whole lines */
+} qn_journal;
+
+/* Passes each line to `line`, without its checksum, and sets `bytes`. Changes nothing on the
+ * disk. */
+qn_status qn_journal_read(qn_journal *journal,
+                          qn_status (*line)(void *user, const char *text, qn_err *err), void *user,
+                          qn_err *err);
+
+/* Cuts the file to `bytes`, which removes an incomplete end; 0 empties it. */
+qn_status qn_journal_cut(qn_journal *journal, qn_i64 bytes, qn_err *err);
+
+/* Appends the lines of `text`, each of which ends with a newline, and returns when they are on the
+ * disk. A failure leaves the journal as it was. */
+qn_status qn_journal_add(qn_journal *journal, const char *text, qn_err *err);
+
+#endif
