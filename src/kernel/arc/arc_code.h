@@ -118,12 +118,6 @@ QN_PAR_SIZE(arc_par, 84);
 #define ARC_COUNTER_OUT  0
 #define ARC_COUNTER_NEXT 16
 
-/* A piece of what is new in the pool. Places and lengths are in units of 8 bytes. */
-typedef struct arc_piece {
-    u32 from, to, n, zero;
-} arc_piece;
-QN_PAR_SIZE(arc_piece, 16);
-
 #define ARC_WANT_OUTPUT 1u /* copy the output value; else only compare it */
 #define ARC_WANT_TRACE  2u /* write the hash of every step's value */
 

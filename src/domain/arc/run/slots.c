@@ -308,7 +308,15 @@ void qn_arc_executor_reset(qn_arc_executor *x)
         x->slots[i].is_taken = 0;
 }
 
-qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc_pool_state *state,
+/* The pool's buffer is an argument of all graphs. */
+qn_status qn_arc_executor_update(qn_arc_executor *x, qn_content_store *pool, qn_err *err)
+{
+    for (int i = 0; i < QN_ARC_SLOTS && !qn_content_buffer(pool, x->device); i++)
+        qn_arc_slot_free_graphs(&x->slots[i]);
+    return qn_content_update(pool, x->device, &x->pool, err);
+}
+
+qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, qn_content_store *pool,
                               const qn_arc_launch *l, qn_arc_answer *answer, int *device,
                               qn_err *err)
 {
@@ -317,7 +325,7 @@ qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc
     qn_status st = QN_OK;
 
     qn_arc_executor_reset(x);
-    QN_TRY(qn_arc_executor_update(x, state, err));
+    QN_TRY(qn_arc_executor_update(x, pool, err));
     QN_TRY(qn_arc_executor_prepare(x, rung, l, &slot, &graph, err));
     QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_graph_wait(graph, err));
