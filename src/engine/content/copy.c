@@ -3,9 +3,11 @@
 #include "engine/content/content_impl.h"
 #include "kernel/content.gen.h"
 #include "kernel/content.h"
+#include "util/list.h"
 #include "util/status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNIT = 8, MOST_PIECES = 32768, PIECE_BYTES = CONTENT_PIECE * UNIT };
@@ -42,6 +44,47 @@ void qn_content_free_copies(qn_content_store *store)
 }
 
 /* What is new. */
+
+static int by_address(const void *a, const void *b)
+{
+    const qn_content_range *const one = a;
+    const qn_content_range *const other = b;
+
+    return (one->at > other->at) - (one->at < other->at);
+}
+
+qn_status qn_content_since(qn_content_store *store, uint64_t stamp, size_t gap,
+                           const qn_content_range **out, size_t *n, qn_err *err)
+{
+    const qn_content_index *const index = &store->index;
+    size_t n_new = 0;
+    qn_status st = QN_OK;
+
+    *n = 0;
+    for (uint32_t i = index->ends[QN_BY_AGE].newer;
+         i != QN_NO_CONTENT && index->items[i].stamp > stamp;
+         i = index->items[i].links[QN_BY_AGE].older) {
+        QN_TRY(QN_GROW(store->missing, n_new, &store->missing_room, "new content", err));
+        store->missing[n_new++] =
+            (qn_content_range){ .at = index->items[i].at, .bytes = index->items[i].bytes };
+    }
+    if (n_new > 1)
+        qsort(store->missing, n_new, sizeof *store->missing, by_address);
+    for (size_t i = 0; i < n_new; i++) {
+        const qn_content_range next = store->missing[i];
+        qn_content_range *const last = *n ? &store->missing[*n - 1] : NULL;
+
+        if (last && next.at - (last->at + last->bytes) <= gap)
+            last->bytes = next.at + next.bytes - last->at;
+        else
+            store->missing[(*n)++] = next;
+    }
+    *out = store->missing;
+out:
+    return st;
+}
+
+/* Launches. */
 
 static const char *named(const qn_content_store *store, const char *part, char out[64])
 {
@@ -132,17 +175,21 @@ out:
 
 /* Whether the device has memory for the new buffer. The engine deals with the smallest one: it
  * evicts others, or the CPU runs. */
-static qn_status reserve(qn_content_copy *copy, int device, qn_err *err)
+static qn_status reserve(qn_content_store *store, int device, qn_err *err)
 {
+    qn_content_copy *const copy = &store->copies[device];
+    const size_t bytes = qn_buf_bytes(copy->pool);
+    qn_err ignored;
     qn_status st;
 
-    if (device == QN_CPU_SLOT || qn_buf_bytes(copy->pool) <= LEAST_POOL)
+    if (device == QN_CPU_SLOT || bytes <= LEAST_POOL)
         return QN_OK;
-    st = qn_buf_reserve(copy->pool, device, err);
+    st = qn_buf_reserve(copy->pool, device, &ignored);
     if (st != QN_ERR_NOMEM && st != QN_ERR_LIMIT)
         return QN_OK;
     free_pool(copy);
-    return QN_ERR_NOMEM;
+    return qn_fail(err, QN_ERR_NOMEM, "%s: %s has no memory for %zu KB of %s", store->name,
+                   qn_device_id(store->ctx, device), bytes >> 10, store->what);
 }
 
 /* All bytes in use go up by a plain upload, into a buffer that is large enough. */
@@ -164,7 +211,7 @@ static qn_status write_all(qn_content_store *store, int device, qn_err *err)
     QN_TRY(qn_buf_host(copy->pool, QN_HOST_DISCARD, &to, err));
     if (n)
         memcpy(to, store->bytes, n);
-    QN_TRY(reserve(copy, device, err));
+    QN_TRY(reserve(store, device, err));
 out:
     return st;
 }

@@ -363,47 +363,6 @@ void qn_content_release(qn_content_store *store, qn_content_hold *hold)
     count(store);
 }
 
-/* What is new. */
-
-static int by_address(const void *a, const void *b)
-{
-    const qn_content_range *const one = a;
-    const qn_content_range *const other = b;
-
-    return (one->at > other->at) - (one->at < other->at);
-}
-
-qn_status qn_content_since(qn_content_store *store, uint64_t stamp, size_t gap,
-                           const qn_content_range **out, size_t *n, qn_err *err)
-{
-    const qn_content_index *const index = &store->index;
-    size_t n_new = 0;
-    qn_status st = QN_OK;
-
-    *n = 0;
-    for (uint32_t i = index->ends[QN_BY_AGE].newer;
-         i != QN_NO_CONTENT && index->items[i].stamp > stamp;
-         i = index->items[i].links[QN_BY_AGE].older) {
-        QN_TRY(QN_GROW(store->missing, n_new, &store->missing_room, "new content", err));
-        store->missing[n_new++] =
-            (qn_content_range){ .at = index->items[i].at, .bytes = index->items[i].bytes };
-    }
-    if (n_new > 1)
-        qsort(store->missing, n_new, sizeof *store->missing, by_address);
-    for (size_t i = 0; i < n_new; i++) {
-        const qn_content_range next = store->missing[i];
-        qn_content_range *const last = *n ? &store->missing[*n - 1] : NULL;
-
-        if (last && next.at - (last->at + last->bytes) <= gap)
-            last->bytes = next.at + next.bytes - last->at;
-        else
-            store->missing[(*n)++] = next;
-    }
-    *out = store->missing;
-out:
-    return st;
-}
-
 /* Reading. */
 
 size_t qn_content_budget(const qn_content_store *store)

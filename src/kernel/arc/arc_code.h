@@ -102,8 +102,10 @@ typedef struct arc_par {
     u32 chunk;
     u32 in_step; /* teams of a group take instances of one program together; 0: each its own */
     u32 singles; /* of each queue: see arc_queued */
+    u32 zero;
+    u64 until_us; /* runs on a CPU end then, by its clock; 0: no limit on time */
 } arc_par;
-QN_PAR_SIZE(arc_par, 84);
+QN_PAR_SIZE(arc_par, 96);
 
 #define ARC_NOBODY 0xffffffffu /* number of an instance that only fills up a group */
 

@@ -35,6 +35,7 @@ typedef struct qn_arc_launch {
     uint32_t trace_stride;
     uint32_t max_steps;  /* of a run; 0: the limit of the executor */
     size_t output_bytes; /* least room for outputs; 0: what most need */
+    double until_us;     /* runs on the CPU end then, as qn_now_us has it; 0: no limit on time */
 } qn_arc_launch;
 
 /* Belongs to the slot until the slot is prepared again. */

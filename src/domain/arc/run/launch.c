@@ -18,7 +18,8 @@ static qn_arc_launch launch_of(const qn_arc_batch *b)
                             .want = b->want,
                             .trace_stride = b->trace_stride,
                             .max_steps = b->budgets[b->rung].steps,
-                            .output_bytes = b->output_bytes };
+                            .output_bytes = b->output_bytes,
+                            .until_us = b->s->deadline_us };
 }
 
 static double compiled_us(const qn_arc_session *s)

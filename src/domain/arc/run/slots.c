@@ -178,7 +178,8 @@ static uint32_t padding_of(const qn_arc_executor *x, qn_arc_rung rung)
     return together > 1 ? together : x->limits.pad_to;
 }
 
-/* n_list instances are listed; in_step of them run one program, or 0. */
+/* n_list instances are listed; in_step of them run one program, or 0. What is compiled first has no
+ * limit on time, since compiling does not count. */
 static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_launch *l,
                       uint32_t n_list, uint32_t in_step)
 {
@@ -201,7 +202,8 @@ static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_l
                      .trace_stride = l->trace_stride,
                      .n_queues = d.n_queues,
                      .singles = d.singles,
-                     .chunk = d.chunk };
+                     .chunk = d.chunk,
+                     .until_us = x->variant && rung != QN_ARC_RUNG_CPU ? 0 : (u64)l->until_us };
     if (rung != QN_ARC_RUNG_CPU && x->device != QN_CPU_SLOT)
         memcpy(par.off, x->limits.off, sizeof par.off);
     return par;
