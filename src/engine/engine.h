@@ -11,6 +11,7 @@
 #include <quern/metrics.h>
 #include <quern/route.h>
 
+#include "engine/content.h"
 #include "engine/tiles.h"
 #include "engine/tool.h"
 #include "util/write_queue.h"

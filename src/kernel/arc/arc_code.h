@@ -102,8 +102,10 @@ typedef struct arc_par {
     u32 chunk;
     u32 in_step; /* teams of a group take instances of one program together; 0: each its own */
     u32 singles; /* of each queue: see arc_queued */
+    u32 zero;
+    u64 until_us; /* runs on a CPU end then, by its clock; 0: no limit on time */
 } arc_par;
-QN_PAR_SIZE(arc_par, 84);
+QN_PAR_SIZE(arc_par, 96);
 
 #define ARC_NOBODY 0xffffffffu /* number of an instance that only fills up a group */
 
@@ -117,12 +119,6 @@ QN_PAR_SIZE(arc_par, 84);
 #define ARC_HEAD_RESULTS 64
 #define ARC_COUNTER_OUT  0
 #define ARC_COUNTER_NEXT 16
-
-/* A piece of what is new in the pool. Places and lengths are in units of 8 bytes. */
-typedef struct arc_piece {
-    u32 from, to, n, zero;
-} arc_piece;
-QN_PAR_SIZE(arc_piece, 16);
 
 #define ARC_WANT_OUTPUT 1u /* copy the output value; else only compare it */
 #define ARC_WANT_TRACE  2u /* write the hash of every step's value */

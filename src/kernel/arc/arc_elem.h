@@ -5,7 +5,7 @@
 #ifndef ARC_ELEM_H
 #define ARC_ELEM_H
 
-#include "arc_state.h"
+#include "arc_time.h"
 
 /* Elements of a container; -1 when v is none. */
 FN i32 arc_len(const arc_vm *vm, slot v)
@@ -185,7 +185,7 @@ FN i32 arc_order_tuples(arc_vm *vm, slot a, slot b)
     const i32 n = MIN(ARC_AUX(a), ARC_AUX(b));
 
     vm->compared += (u32)ARC_AUX(a) + 1;
-    if (vm->compared > ARC_COMPARED)
+    if (vm->compared > ARC_COMPARED || arc_is_late(vm, n))
         return 2;
     for (i32 k = 0; k < n; k++) {
         i32 r = x[k] == y[k] ? 0 : arc_order_flat(vm, x[k], y[k]);
@@ -220,9 +220,12 @@ FN_NOINLINE i32 arc_order_deep(arc_vm *vm, slot a, slot b)
         if (a != b && arc_is_container(a) && arc_is_container(b)) {
             vm->compared += (u32)arc_len(vm, a) + 1;
             if (depth == ARC_DEPTH || vm->compared > ARC_COMPARED) {
-                vm->deep = 1;
+                r = depth == ARC_DEPTH ? ARC_E_DEPTH : ARC_E_COMPARED;
+                vm->deep = MAX(vm->deep, r);
                 return 0;
             }
+            if (arc_is_late(vm, arc_len(vm, a)))
+                return 0;
             in_a[depth] = a;
             in_b[depth] = b;
             next[depth++] = 0;

@@ -24,6 +24,10 @@
 
 FN_NOINLINE slot arc_exec(VM_PARAM, i32 op, slot a, slot b, slot c, slot d)
 {
+#ifdef ARC_WIDE /* where values have any size, so that every primitive may take long */
+    if (arc_is_late(vm, ARC_WORK))
+        return ARC_SLOT_NONE;
+#endif
     switch (op) {
         ARC_OPS(ARC_CASE_OF)
     default:

@@ -32,6 +32,11 @@
 #define ARC_ON_CPU
 #endif
 
+/* Where a run can see the host's clock: see arc_time.h. */
+#if defined(QN_CPU) && LANES == 1
+#define ARC_CLOCK
+#endif
+
 /* Where a program's calls can be calls of C: see arc_recurse.h. */
 #if defined(ARC_ON_CPU) && !defined(ARC_WIDE)
 #define ARC_RECURSES

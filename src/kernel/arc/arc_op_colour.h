@@ -81,6 +81,8 @@ FN i32 arc_first_place(VM_PARAM, slot element, slot value)
         const i32 len = of_rows ? arc_len(vm, row) : 1;
         i32 j;
 
+        if (arc_is_late(vm, len))
+            break;
         FIRST_OVER(j, k, len, arc_same(vm, arc_elem(vm, row, k), value))
         before += j;
         if (j < len)
@@ -115,7 +117,7 @@ FN_NOINLINE slot arc_op_get_color_rank_t(VM_PARAM, slot element, slot rank)
 
         ONE_LANE first[d] = at;
     }
-    for (best = 0; best < t.n; best++) {
+    for (best = 0; best < t.n - 1 && !arc_is_late(vm, t.n); best++) {
         i32 before;
 
         SUM_OVER(before, d, t.n,

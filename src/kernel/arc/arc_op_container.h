@@ -38,6 +38,8 @@ FN_NOINLINE i32 arc_holds(arc_vm *vm, slot c, slot e)
         }
         return lo < n && arc_same(vm, arc_elem(vm, c, lo), e);
     }
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 k = 0; k < n; k++)
         if (arc_same(vm, arc_elem(vm, c, k), e))
             return 1;
@@ -307,6 +309,8 @@ FN_NOINLINE slot arc_op_other(VM_PARAM, slot a, slot b)
 /* Whether element k equals none before it. */
 FN i32 arc_is_new(arc_vm *vm, slot c, i32 k)
 {
+    if (arc_is_late(vm, k))
+        return 0;
     for (i32 j = 0; j < k; j++)
         if (arc_same(vm, arc_elem(vm, c, j), arc_elem(vm, c, k)))
             return 0;

@@ -270,7 +270,8 @@ FN_NOINLINE slot arc_period_of(VM_PARAM, slot a, i32 of_rows)
     most = of_rows ? arc_box_rows(box) : arc_box_cols(box);
     if (most > 1 && !p.is_object)
         return arc_fail(vm, ARC_E_TYPE);
-    while (period < most && !arc_has_period(TEAM_PASS, p, box, period, of_rows))
+    while (period < most && !arc_is_late(vm, p.n) &&
+           !arc_has_period(TEAM_PASS, p, box, period, of_rows))
         period++;
     vm->top = mark;
     return ARC_SLOT_INT(period);

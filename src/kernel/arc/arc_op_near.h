@@ -70,11 +70,13 @@ FN_NOINLINE slot arc_op_vmatching(VM_PARAM, slot a, slot b)
 /* Distance. */
 
 /* From one position to the nearest of a patch. */
-FN i32 arc_nearest(u32 key, arc_patch q)
+FN i32 arc_nearest(arc_vm *vm, u32 key, arc_patch q)
 {
     const i32 i = ARC_KEY_ROW(key), j = ARC_KEY_COL(key);
     i32 least = I32_MAX;
 
+    if (arc_is_late(vm, q.n))
+        return least;
     for (i32 k = 0; k < q.n; k++) {
         const i32 di = ARC_KEY_ROW(q.keys[k]) - i, dj = ARC_KEY_COL(q.keys[k]) - j;
         const i32 far = (di < 0 ? -di : di) + (dj < 0 ? -dj : dj);
@@ -154,7 +156,7 @@ FN_NOINLINE i32 arc_distance(VM_PARAM, arc_patch p, arc_patch q)
         q = p;
         p = larger;
     }
-    MIN_OVER(least, k, p.n, I32_MAX, arc_nearest(p.keys[k], q))
+    MIN_OVER(least, k, p.n, I32_MAX, arc_nearest(vm, p.keys[k], q))
     return least;
 }
 
@@ -184,9 +186,11 @@ FN_NOINLINE slot arc_op_adjacent(VM_PARAM, slot a, slot b)
 
 /* Marks the steps after which `key`, moving along rows or columns, touches a position of q (1) and
  * those after which it lies on one (2). */
-FN void arc_mark_touch(GLOBAL i8 *touch, GLOBAL i8 *cover, u32 key, arc_patch q, i32 down,
-                       i32 right)
+FN void arc_mark_touch(arc_vm *vm, GLOBAL i8 *touch, GLOBAL i8 *cover, u32 key, arc_patch q,
+                       i32 down, i32 right)
 {
+    if (arc_is_late(vm, q.n))
+        return;
     for (i32 k = 0; k < q.n; k++) {
         const i32 di = ARC_KEY_ROW(q.keys[k]) - ARC_KEY_ROW(key);
         const i32 dj = ARC_KEY_COL(q.keys[k]) - ARC_KEY_COL(key);
@@ -219,7 +223,7 @@ FN i32 arc_fall(VM_PARAM, arc_patch p, arc_patch q, i32 down, i32 right)
     if (vm->error)
         return 0;
     EACH(k, 2 * ARC_FALL) touch[k] = 0;
-    EACH(k, p.n) arc_mark_touch(touch, cover, p.keys[k], q, down, right);
+    EACH(k, p.n) arc_mark_touch(vm, touch, cover, p.keys[k], q, down, right);
     FIRST_OVER(steps, k, ARC_FALL, touch[k] && !cover[k])
     return steps;
 }

@@ -161,7 +161,7 @@ FN i32 arc_search_words(VM_PARAM, arc_search s, GLOBAL u32 *keys)
 
 /* Cell by cell. */
 
-FN i32 arc_occurs_at(arc_search s, i32 i, i32 j)
+FN i32 arc_occurs_at(arc_vm *vm, arc_search s, i32 i, i32 j)
 {
     for (i32 k = 0; k < s.n_keys; k++) {
         const i32 row = i + ARC_KEY_I(s.keys[k]) - s.box.i0;
@@ -170,15 +170,17 @@ FN i32 arc_occurs_at(arc_search s, i32 i, i32 j)
         if (row >= s.g.rows || col >= s.g.cols ||
             s.g.cells[row * s.g.cols + col] != ARC_KEY_COLOUR(s.keys[k]))
             return 0;
+        if (k % 256 == 255 && arc_is_late(vm, 256))
+            return 0;
     }
     return 1;
 }
 
-FN i32 arc_search_cells(TEAM_PARAM, arc_search s, GLOBAL u32 *keys)
+FN i32 arc_search_cells(VM_PARAM, arc_search s, GLOBAL u32 *keys)
 {
     i32 count;
 
-    PACK_CELLS(count, at, k, i, j, s.rows, s.cols, arc_occurs_at(s, k / s.cols, k % s.cols),
+    PACK_CELLS(count, at, k, i, j, s.rows, s.cols, arc_occurs_at(vm, s, k / s.cols, k % s.cols),
                keys[at] = ARC_KEY(0, i, j))
     return count;
 }
@@ -208,7 +210,7 @@ FN_NOINLINE slot arc_search_all(VM_PARAM, arc_search s)
     if (s.g.cols <= ARC_WORD_COLS)
         n = arc_search_words(VM, s, arc_keys_at(vm, at));
     else
-        n = arc_search_cells(TEAM_PASS, s, arc_keys_at(vm, at));
+        n = arc_search_cells(VM, s, arc_keys_at(vm, at));
     vm->limit = limit;
     if (vm->error)
         return ARC_SLOT_NONE;

@@ -103,6 +103,8 @@ FN i32 arc_times_in(arc_vm *vm, slot c, slot e)
     const i32 n = arc_len(vm, c);
     i32 count = 0;
 
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 k = 0; k < n; k++)
         count += arc_same(vm, arc_elem(vm, c, k), e);
     return count;
@@ -140,6 +142,8 @@ FN_NOINLINE slot arc_by_count(VM_PARAM, slot a, i32 want_most)
     else
         MIN_OVER(wanted, k, n, I32_MAX, arc_times_in(vm, a, arc_elem(vm, distinct, k)))
     FIRST_OVER(at, k, n, arc_times_in(vm, a, arc_elem(vm, distinct, k)) == wanted)
+    if (vm->error)
+        return ARC_SLOT_NONE;
     best = arc_elem(vm, distinct, at);
     MEET;
     return arc_keep(VM, mark, best);
@@ -180,7 +184,7 @@ FN_NOINLINE slot arc_op_get_common_rank(VM_PARAM, slot a, slot b)
             return ARC_SLOT_NONE;
         EACH(k, n) counts[k] = (u32)arc_times_in(vm, a, arc_elem(vm, distinct, k));
         at = 0;
-        for (i32 k = 0; k < n; k++) {
+        for (i32 k = 0; k < n && !arc_is_late(vm, n); k++) {
             i32 before;
 
             SUM_OVER(before, j, n, counts[j] < counts[k] || (counts[j] == counts[k] && j < k))
@@ -206,6 +210,8 @@ FN i32 arc_place(arc_vm *vm, slot keys, i32 n, i32 k, i32 descending)
 {
     i32 at = 0;
 
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 j = 0; j < n; j++)
         at += j != k && arc_goes_before(vm, keys, j, k, descending);
     return at;
@@ -238,7 +244,7 @@ FN_NOINLINE slot arc_order_by(VM_PARAM, slot c, slot keys)
     if (vm->error)
         return ARC_SLOT_NONE;
     EACH(k, n) arc_slots_at(vm, at)[arc_place(vm, keys, n, k, 0)] = arc_elem(vm, c, k);
-    return arc_tuple_of(VM, at, n);
+    return vm->error ? ARC_SLOT_NONE : arc_tuple_of(VM, at, n);
 }
 
 /* The place of the element that has rank `rank` by its key; fails outside. */
@@ -260,7 +266,7 @@ FN_NOINLINE i32 arc_ranked(VM_PARAM, slot keys, slot rank, i32 descending)
     if (vm->error)
         return 0;
     FIRST_OVER(at, k, n, arc_place(vm, keys, n, k, descending) == (i32)wanted)
-    return at;
+    return vm->error ? 0 : at;
 }
 
 FN_NOINLINE slot arc_op_get_rank(VM_PARAM, slot a, slot b)

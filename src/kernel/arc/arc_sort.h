@@ -132,13 +132,15 @@ FN i32 place_in_both(arc_vm *vm, arc_list a, i32 n, i32 k, i32 width, i32 are_ke
 
 /* Elements that could not be compared have no order: places would be left out, and what lies there
  * is no value. */
-FN i32 arc_has_order(VM_PARAM, i32 are_keys)
+FN i32 arc_has_order(VM_PARAM, i32 n, i32 are_keys)
 {
+    if (arc_is_late(vm, n))
+        return 0;
     if (are_keys)
         return 1;
-    vm->deep = JOIN_ANY(vm->deep);
+    vm->deep = JOIN_MAX(vm->deep);
     if (vm->deep)
-        arc_fail(vm, ARC_E_DEPTH);
+        arc_fail(vm, vm->deep);
     return !vm->deep;
 }
 
@@ -163,7 +165,7 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
     EACH(k, n) list_put(b, place_in_run(vm, a, n, k, are_keys), list_get(a, k, are_keys), are_keys);
     swap = a, a = b, b = swap, in_place = 0;
 #endif
-    if (!arc_has_order(VM, are_keys))
+    if (!arc_has_order(VM, n, are_keys))
         return 0;
     for (i32 width = SORT_RUN; width < n; width *= 2) {
 #if LANES == 1 && WIDTH == 1
@@ -174,7 +176,7 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
                  are_keys);
 #endif
         swap = a, a = b, b = swap, in_place = !in_place;
-        if (!arc_has_order(VM, are_keys))
+        if (!arc_has_order(VM, n, are_keys))
             return 0;
     }
     PACK(count, to, k, n,

@@ -30,8 +30,12 @@ typedef struct arc_vm {
     u32 high;       /* the greatest top so far */
     u32 closures;   /* number of the next closure */
     i32 error;      /* of the running primitive: ARC_OK or ARC_E_*; the same in all lanes */
-    i32 deep;       /* comparing went beyond ARC_DEPTH or ARC_COMPARED; each lane has its own */
+    i32 deep;       /* ARC_E_DEPTH, ARC_E_COMPARED: comparing gave up; each lane has its own */
     u32 compared;   /* likewise */
+#ifdef ARC_CLOCK
+    u64 until_us; /* of the host's clock; 0: no limit */
+    i64 work;     /* since it was looked at */
+#endif
 #ifdef ARC_RECURSES
     u32 steps_left; /* these are for calls: see arc_recurse.h */
     i32 depth, n_frames, most_depth;

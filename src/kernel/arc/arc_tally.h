@@ -172,7 +172,7 @@ FN_NOINLINE arc_tally arc_tally_slots(VM_PARAM, slot element)
         return t;
     EACH(k, n) t.value[k] = all[k];
     t.n = arc_sort_slots(VM, value_at, n);
-    for (i32 d = 0; d < t.n && !vm->error; d++) {
+    for (i32 d = 0; d < t.n && !vm->error && !arc_is_late(vm, n); d++) {
         i32 count;
 
         SUM_OVER(count, k, n, arc_same(vm, all[k], t.value[d]))
@@ -197,7 +197,7 @@ FN_NOINLINE arc_tally arc_tally_cells(VM_PARAM, arc_grid g)
         i32 next, count;
 
         MIN_OVER(next, k, n, 128, g.cells[k] > value ? g.cells[k] : 128)
-        if (next == 128)
+        if (next == 128 || arc_is_late(vm, n))
             return t;
         value = next;
         count = arc_count_of(TEAM_PASS, g.cells, n, value);

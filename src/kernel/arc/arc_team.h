@@ -171,7 +171,7 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
                 continue;
             }
         }
-        v = arc_step(VM, m, par, &ins);
+        v = arc_is_late(vm, ARC_WORK / 64) ? ARC_SLOT_NONE : arc_step(VM, m, par, &ins);
         if (vm->error) {
             result->line = ins.line;
             result->op = ins.op;
@@ -299,6 +299,10 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         vm->error = ARC_OK;
         vm->deep = 0;
         vm->compared = 0;
+#ifdef ARC_CLOCK
+        vm->until_us = par->until_us;
+        vm->work = 0;
+#endif
         job.slots = (GLOBAL slot *)vm->arena;
         frames_at = (u32)job.program->n_slot * 8;
         vm->top = frames_at + par->n_frames * (ARC_FRAME_WORDS * 8 * LANES);
@@ -333,10 +337,10 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         if (inst.number == ARC_NOBODY)
             continue;
 #if LANES > 1
-        vm->deep = TEAM_ANY(vm->deep);
+        vm->deep = TEAM_MAX(vm->deep);
 #endif
         if (vm->deep && !vm->error)
-            arc_fail(vm, ARC_E_DEPTH);
+            arc_fail(vm, vm->deep);
         if (!vm->error && ARC_TAG(inst.expected) != ARC_NONE) {
             result.equal = (u8)arc_equal(VM, v, inst.expected);
             result.differing = (u16)arc_differing(VM, v, inst.expected);

@@ -101,9 +101,10 @@
 #define ARC_E_DEPTH       13 /* containers nested too deeply */
 #define ARC_E_SLOTS       14 /* more values alive than slots */
 #define ARC_E_RESULT      15 /* no room left for the output */
-#define ARC_E_TIMEOUT     16 /* not finished in time: only hosts know */
+#define ARC_E_TIMEOUT     16 /* not finished in time: only hosts and CPUs know */
 #define ARC_E_LOOPS       17 /* takes longer than a device is good for: see arc_par */
-#define ARC_N_CODES       18
+#define ARC_E_COMPARED    18 /* containers with too much to compare */
+#define ARC_N_CODES       19
 
 /* Why a step failed, and what its operands were: four bits each, a tag or one of the others. */
 #define ARC_FAILURE(code, operands)  ((u32)(code) | (u32)(operands) << 8)

@@ -60,7 +60,7 @@ static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
                             .chunk = 1 } };
     qn_err err;
 
-    bare_must(qn_arc_pool_open((size_t)1 << 30, &vm.pool, &err) == QN_OK, "no pool");
+    bare_must(qn_arc_pool_open(NULL, (size_t)1 << 30, &vm.pool, &err) == QN_OK, "no pool");
     return vm;
 }
 
@@ -83,7 +83,7 @@ static inline uint64_t bare_value(bare_vm *vm, const qn_arc_value *value)
     qn_err err;
 
     bare_must(qn_arc_encode(value, &blob, &v, &err) == QN_OK, "a value cannot be encoded");
-    bare_must(qn_arc_pool_value(vm->pool, &vm->hold, &v, blob.bytes, blob.n, &taken, &err) ==
+    bare_must(qn_arc_pool_value(vm->pool, &vm->hold, blob.bytes, blob.n, NULL, &v, &taken, &err) ==
                       QN_OK &&
                   taken == QN_CONTENT_RESIDENT,
               "a value does not fit");
@@ -117,7 +117,8 @@ static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n
     uint32_t place = 0;
     qn_err err;
 
-    bare_must(qn_arc_pool_program(vm->pool, &vm->hold, code, n, &place, &taken, &err) == QN_OK &&
+    bare_must(qn_arc_pool_program(vm->pool, &vm->hold, code, n, NULL, &place, &taken, &err) ==
+                      QN_OK &&
                   taken == QN_CONTENT_RESIDENT,
               "a program does not fit");
     if (vm->par.n_instances == vm->room) {

@@ -370,7 +370,7 @@ static void comparing_what_is_shared_without_end_is_given_up(void **state)
     (void)state;
     bare_add(&vm, code.bytes, code.n, args);
     bare_run(&vm);
-    assert_int_equal(vm.results[0].code, ARC_E_DEPTH);
+    assert_int_equal(vm.results[0].code, ARC_E_COMPARED);
     qn_arc_code_free(&code);
     qn_arc_file_free(file);
     bare_close(&vm);

@@ -241,7 +241,7 @@ static void words_and_cells_find_the_same_occurrences_as_a_search(void **state)
         s.cols = b.cols - arc_box_cols(s.box) + 1;
         found_at = arc_alloc(vm, 2 * 64 * 64 * 4);
         n_words = (u32)arc_search_words(VM, s, arc_keys_at(vm, found_at));
-        n_cells = (u32)arc_search_cells(TEAM_PASS, s, arc_keys_at(vm, found_at) + 64 * 64);
+        n_cells = (u32)arc_search_cells(VM, s, arc_keys_at(vm, found_at) + 64 * 64);
         assert_int_equal(vm->error, ARC_OK);
         vm->limit = ARENA_BYTES;
         for (int i = 0; i < s.rows; i++)

@@ -257,8 +257,11 @@ static void a_failure_says_what_operands_were(void **state)
 static void every_code_has_a_sentence_and_a_status(void **state)
 {
     (void)state;
-    for (int code = 0; code < ARC_N_CODES; code++)
+    for (int code = 0; code < ARC_N_CODES; code++) {
         assert_true(strlen(qn_arc_failure_text(code)) > 5);
+        for (int other = 0; other < code; other++)
+            assert_string_not_equal(qn_arc_failure_text(code), qn_arc_failure_text(other));
+    }
     assert_string_equal(qn_arc_failure_text(ARC_N_CODES), "unknown error");
     assert_string_equal(qn_arc_status_name(ARC_OK), "ok");
     assert_string_equal(qn_arc_status_name(ARC_E_TYPE), "error");

@@ -141,6 +141,50 @@ static void several_devices_keep_the_time_together(void **state)
     fixture_close(&r);
 }
 
+/* Primitives that would take a minute or more, in the machine of the first rung, which has room for their
+ * values, and in that of the last. */
+static void long_primitives_look_at_the_clock(void **state)
+{
+    static const char *const bodies[] = {
+        "    x = interval(0, 300000, 1)\n    return dedupe(x)\n",
+        "    x = interval(0, 300000, 1)\n    return mostcommon(x)\n",
+        "    x = interval(0, 300000, 1)\n    y = interval(300000, 600000, 1)\n"
+        "    return difference(x, y)\n",
+        "    x = interval(0, 500, 1)\n    y = product(x, x)\n    z = shift(y, (510, 0))\n"
+        "    return gravitate(y, z)\n",
+        "    f = power(rbind(repeat, 40), 12)\n    J = hmirror(I)\n    r = rot180(I)\n"
+        "    K = vmirror(r)\n    a = f(J)\n    b = f(K)\n    return equality(a, b)\n",
+    };
+    enum { N = sizeof bodies / sizeof *bodies };
+
+    (void)state;
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        fixture r =
+            fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
+                       (qn_arc_session_options){ .limits = { .arena = is_wide ? 0 : 128 << 20 } });
+        const int grid = fixture_made_grid(&r, 3);
+
+        /* The last one compares less than the limit of the first rung takes in time. */
+        for (int k = 0; k < (is_wide ? N : N - 1); k++) {
+            const double start = qn_now_us();
+            char text[400], id[16];
+
+            snprintf(id, sizeof id, "p%d", k);
+            snprintf(text, sizeof text, "def solve_%s(I):\n%s", id, bodies[k]);
+            r.n = 0;
+            fixture_job(&r, fixture_program(&r, id, text), grid);
+            qn_arc_session_until(r.s, start + 3e5);
+            fixture_run(&r);
+            expect_code(&r, 0, ARC_E_TIMEOUT);
+            if (k < N - 1 && !is_wide)
+                assert_int_equal(qn_arc_session_stats(r.s)->reruns, 0);
+            if (qn_now_us() - start > 2e7)
+                fail_msg("%s took %.0f s", text, 1e-6 * (qn_now_us() - start));
+        }
+        fixture_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +193,7 @@ int main(void)
         cmocka_unit_test(limit_on_steps_stays_what_it_is),
         cmocka_unit_test(time_that_is_over_leaves_nothing_to_run),
         cmocka_unit_test(several_devices_keep_the_time_together),
+        cmocka_unit_test(long_primitives_look_at_the_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

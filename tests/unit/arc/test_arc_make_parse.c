@@ -18,7 +18,7 @@ static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_co
     uint32_t place = 1;
     qn_err err = { .text = "" };
 
-    if (qn_arc_pool_program(pool, hold, code->bytes, code->n, &place, &taken, &err) != QN_OK)
+    if (qn_arc_pool_program(pool, hold, code->bytes, code->n, NULL, &place, &taken, &err) != QN_OK)
         fail_msg("%s", err.text);
     assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_int_equal(place % 16, 0);
@@ -49,7 +49,7 @@ static int compile_all(const qn_str *text)
     int n;
 
     assert_false(text->failed);
-    assert_int_equal(qn_arc_pool_open(16 << 20, &pool, &err), QN_OK);
+    assert_int_equal(qn_arc_pool_open(NULL, 16 << 20, &pool, &err), QN_OK);
     assert_int_equal(qn_arc_heap_new(&heap, &err), QN_OK);
     if (qn_arc_parse("made.py", text->data, text->len, NULL, 0, &file, &err) != QN_OK)
         fail_msg("%s", err.text);

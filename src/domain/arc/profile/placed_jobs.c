@@ -14,12 +14,12 @@ qn_status qn_arc_placed_jobs_open(qn_arc_placed_jobs *p, qn_arc_session *s, cons
                                   uint32_t n, qn_err *err)
 {
     qn_arc_home home = { 0 };
-    qn_arc_batch batch = { .s = s, .home = &home, .state = { .version = ++s->version } };
+    qn_arc_batch batch = { .s = s, .home = &home };
     qn_content_taken taken;
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(p->list, n, "a profile of runs", err));
-    QN_TRY(qn_arc_pool_open(POOL_BYTES, &p->pool, err));
+    QN_TRY(qn_arc_pool_open(NULL, POOL_BYTES, &p->pool, err));
     home.pool = p->pool;
     for (uint32_t k = 0; k < n; k++) {
         QN_TRY(qn_arc_take_job(&batch, &p->hold, &jobs[k], &taken, err));

@@ -1,7 +1,7 @@
 /* deadline.c - budgets of steps that keep launches short.
  *
- * Nothing stops a launch that has begun, and no device tells a run the time. So with a deadline
- * launches are short: they have few jobs, and each job has a budget of steps. When all rungs have
+ * Nothing stops a launch that has begun on a device, and only the CPU tells a run the time. So with
+ * a deadline launches are short: they have few jobs, and each job has a budget of steps. When all rungs have
  * run what they could, jobs that need more are run again from their beginning. Their budget grows
  * by as much as the time left allows, at most MOST_GROWTH times, which costs a seventh more at
  * worst. When the time is over, what has not ended is given up. Without a deadline there is no

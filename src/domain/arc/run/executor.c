@@ -143,7 +143,6 @@ void qn_arc_executor_free(qn_arc_executor *x)
         return;
     for (int i = 0; i < QN_ARC_SLOTS; i++)
         qn_arc_slot_free(&x->slots[i]);
-    qn_arc_upload_free(x);
     qn_kernels_free(x->variant);
     free(x->wide);
     free(x->list);

@@ -18,7 +18,8 @@ static qn_arc_launch launch_of(const qn_arc_batch *b)
                             .want = b->want,
                             .trace_stride = b->trace_stride,
                             .max_steps = b->budgets[b->rung].steps,
-                            .output_bytes = b->output_bytes };
+                            .output_bytes = b->output_bytes,
+                            .until_us = b->s->deadline_us };
 }
 
 static double compiled_us(const qn_arc_session *s)
@@ -44,8 +45,8 @@ static qn_status run_home(qn_arc_batch *b, int *device, qn_err *err)
     double kernel_us, upload_us, compile_us;
     qn_status st = QN_OK;
 
-    QN_TRY(
-        qn_arc_executor_run(b->home->executor, b->rung, &b->state, &launch, &answer, device, err));
+    QN_TRY(qn_arc_executor_run(b->home->executor, b->rung, b->home->pool, &launch, &answer, device,
+                               err));
     kernel_us = qn_now_us() - start - answer.download_us;
     upload_us = copied_us(s) - copied;
     compile_us = compiled_us(s) - compiled;
@@ -71,7 +72,8 @@ qn_status qn_arc_launch_on_cpu(qn_arc_batch *b, const arc_instance *list, uint32
     launch.list = list;
     launch.n = n;
     QN_TRY(qn_arc_session_executor(b->s, QN_CPU_SLOT, &cpu, err));
-    QN_TRY(qn_arc_executor_run(cpu, QN_ARC_RUNG_MANY, &b->state, &launch, answer, &device, err));
+    QN_TRY(
+        qn_arc_executor_run(cpu, QN_ARC_RUNG_MANY, b->home->pool, &launch, answer, &device, err));
 out:
     return st;
 }
@@ -99,7 +101,7 @@ static int is_replaced(qn_arc_batch *b, qn_status *st, qn_err *err)
     if (*st == QN_OK || *st == QN_ERR_FALLBACK || *st == QN_ERR_NOMEM || b->n_again ||
         b->s->device == QN_CPU_SLOT || b->rung == QN_ARC_RUNG_CPU)
         return 0;
-    qn_arc_executor_lose_pool(b->home->executor);
+    qn_content_distrust(b->home->pool, b->s->device);
     if (!strncmp(err->text, prefix, sizeof prefix - 1)) /* the line names the stage itself */
         memmove(err->text, err->text + sizeof prefix - 1, strlen(err->text) - sizeof prefix + 2);
     *st = qn_fallback_note(b->s->ctx, "arc.vm", err);

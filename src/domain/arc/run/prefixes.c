@@ -368,7 +368,8 @@ static qn_status run_rests(sharing *h, qn_err *err)
 static int is_used_up(int code)
 {
     return code == ARC_E_ARENA || code == ARC_E_FRAMES || code == ARC_E_STEPS ||
-           code == ARC_E_DEPTH || code == ARC_E_SLOTS || code == ARC_E_RESULT;
+           code == ARC_E_DEPTH || code == ARC_E_COMPARED || code == ARC_E_SLOTS ||
+           code == ARC_E_RESULT;
 }
 
 /* Adds the steps that were left out, for the steps of the whole program; 0 when it is unknown how

@@ -14,7 +14,7 @@ static qn_arc_rung next_rung(const qn_arc_batch *b, int code, int device)
     const int is_beside = device == QN_CPU_SLOT && b->s->device != QN_CPU_SLOT;
 
     if (!qn_arc_code_is_limit(code) || code == ARC_E_STEPS || code == ARC_E_RESULT ||
-        b->rung == QN_ARC_RUNG_CPU)
+        code == ARC_E_TIMEOUT || b->rung == QN_ARC_RUNG_CPU)
         return QN_ARC_N_RUNGS;
     if (b->rung == QN_ARC_RUNG_MANY && !is_beside &&
         (code == ARC_E_ARENA || code == ARC_E_FRAMES || code == ARC_E_SLOTS))

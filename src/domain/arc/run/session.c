@@ -71,7 +71,7 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
     s->device = qn_device_count(ctx) > 1 ? QN_CPU_SLOT + 1 : QN_CPU_SLOT;
     QN_TRY(qn_arc_executor_new(ctx, &s->limits, s->device, &s->usual.executor, err));
     s->executors[s->device] = s->usual.executor;
-    QN_TRY(qn_arc_pool_open(pool_budget(ctx, options), &s->usual.pool, err));
+    QN_TRY(qn_arc_pool_open(ctx, pool_budget(ctx, options), &s->usual.pool, err));
     QN_TRY(qn_arc_split_new(s, &options->split, &s->split, err));
     QN_TRY(qn_arc_costs_new(&s->costs, err));
     load_costs(s);

@@ -111,8 +111,8 @@ qn_status qn_arc_session_time(qn_arc_session *session, const qn_arc_job *jobs, u
                               double *seconds, qn_err *err);
 
 /* Sets a deadline for runs (in the time of qn_now_us), after which unfinished jobs end with
- * ARC_E_TIMEOUT. A launch that has begun is finished, and compiling kernels does not count. 0: no
- * deadline. */
+ * ARC_E_TIMEOUT. A launch that has begun on a device is finished; the CPU looks at the clock even
+ * inside a primitive. Compiling kernels does not count. 0: no deadline. */
 void qn_arc_session_until(qn_arc_session *session, double us);
 
 /* Is called during runs with the number of jobs that have ended since. */

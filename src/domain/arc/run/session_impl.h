@@ -20,12 +20,6 @@
 /* From so many jobs on, threads of the host are worth waking up. */
 enum { QN_ARC_MANY = 1 << 14 };
 
-/* That content is in the pool: in the batch `version` it is, and later while the ticket is good. */
-typedef struct qn_arc_residence {
-    uint64_t version; /* of the pool, when it was last taken */
-    qn_content_ticket ticket;
-} qn_arc_residence;
-
 /* Programs and values that were added, with what the last batch that used them knows of them. */
 typedef struct qn_arc_value_entry {
     const char *id;
@@ -33,7 +27,7 @@ typedef struct qn_arc_value_entry {
     uint32_t n;
     uint64_t slot;   /* its payload an offset into bytes */
     uint64_t pooled; /* while it is resident: the slot in the pool */
-    qn_arc_residence at;
+    qn_content_ticket ticket;
 } qn_arc_value_entry;
 
 typedef struct qn_arc_program_entry {
@@ -41,7 +35,7 @@ typedef struct qn_arc_program_entry {
     const unsigned char *bytes;
     size_t n;
     uint32_t pooled; /* while it is resident: the offset in the pool */
-    qn_arc_residence at;
+    qn_content_ticket ticket;
     uint64_t key;   /* in the table of costs */
     double cost;    /* of a run, by estimate */
     uint64_t steps; /* of runs that have not been added to the costs yet */
@@ -119,7 +113,6 @@ struct qn_arc_session {
     qn_arc_values_added values;
     qn_arc_costs *costs;
     char costs_path[1200]; /* "": they are not saved */
-    uint64_t version;      /* of the pool, one for each batch */
     double launch_us;      /* longest launch by estimate; 0: any */
     double us_per_unit;    /* of launches so far; 0: none was timed */
     double deadline_us;    /* of runs; 0: none */
@@ -162,7 +155,6 @@ typedef struct qn_arc_batch {
     uint32_t first, n;
     uint32_t want, trace_stride;
     qn_arc_home *home;
-    qn_arc_pool_state state;
     int n_launched; /* launches that ended well */
 
     qn_arc_rung rung; /* the one that is being run */

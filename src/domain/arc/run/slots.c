@@ -178,7 +178,8 @@ static uint32_t padding_of(const qn_arc_executor *x, qn_arc_rung rung)
     return together > 1 ? together : x->limits.pad_to;
 }
 
-/* n_list instances are listed; in_step of them run one program, or 0. */
+/* n_list instances are listed; in_step of them run one program, or 0. What is compiled first has no
+ * limit on time, since compiling does not count. */
 static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_launch *l,
                       uint32_t n_list, uint32_t in_step)
 {
@@ -201,7 +202,8 @@ static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_l
                      .trace_stride = l->trace_stride,
                      .n_queues = d.n_queues,
                      .singles = d.singles,
-                     .chunk = d.chunk };
+                     .chunk = d.chunk,
+                     .until_us = x->variant && rung != QN_ARC_RUNG_CPU ? 0 : (u64)l->until_us };
     if (rung != QN_ARC_RUNG_CPU && x->device != QN_CPU_SLOT)
         memcpy(par.off, x->limits.off, sizeof par.off);
     return par;
@@ -308,7 +310,15 @@ void qn_arc_executor_reset(qn_arc_executor *x)
         x->slots[i].is_taken = 0;
 }
 
-qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc_pool_state *state,
+/* The pool's buffer is an argument of all graphs. */
+qn_status qn_arc_executor_update(qn_arc_executor *x, qn_content_store *pool, qn_err *err)
+{
+    for (int i = 0; i < QN_ARC_SLOTS && !qn_content_buffer(pool, x->device); i++)
+        qn_arc_slot_free_graphs(&x->slots[i]);
+    return qn_content_update(pool, x->device, &x->pool, err);
+}
+
+qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, qn_content_store *pool,
                               const qn_arc_launch *l, qn_arc_answer *answer, int *device,
                               qn_err *err)
 {
@@ -317,7 +327,7 @@ qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc
     qn_status st = QN_OK;
 
     qn_arc_executor_reset(x);
-    QN_TRY(qn_arc_executor_update(x, state, err));
+    QN_TRY(qn_arc_executor_update(x, pool, err));
     QN_TRY(qn_arc_executor_prepare(x, rung, l, &slot, &graph, err));
     QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_graph_wait(graph, err));

@@ -42,7 +42,7 @@ static qn_status executor_of(qn_arc_split *split, int device, qn_arc_executor **
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_session_executor(split->s, device, out, err));
-    QN_TRY(qn_arc_executor_update(*out, &split->batch->state, err));
+    QN_TRY(qn_arc_executor_update(*out, split->batch->home->pool, err));
 out:
     return st;
 }

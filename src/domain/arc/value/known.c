@@ -165,6 +165,7 @@ const char *qn_arc_code_name(int code)
         [ARC_E_RESULT] = "RESULT",
         [ARC_E_TIMEOUT] = "TIMEOUT",
         [ARC_E_LOOPS] = "LOOPS",
+        [ARC_E_COMPARED] = "COMPARED",
     };
 
     return code >= 0 && code < ARC_N_CODES ? names[code] : "?";
