@@ -50,7 +50,7 @@ static int find_stored(const work *w, int first, qn_fit_v node)
     return -1;
 }
 
-/* Stores the distinct values among `nodes` (0: zero) and says for each where it is. */
+/* Stores the distinct values among `nodes` (0: zero) and records where each of them is. */
 static void store_entries(work *w, int section, const qn_fit_v *nodes, int n)
 {
     qn_fit_section *s = &w->d->sections[section];

@@ -44,7 +44,7 @@ static void count_uses(const qn_fit_tape *p, uint32_t *uses)
         for (int i = 0; i < p->values[k].n_args; i++)
             uses[p->values[k].arg[i]]++;
     for (int k = 0; k < p->n_outputs; k++)
-        uses[p->outputs[k]] += 2; /* stays */
+        uses[p->outputs[k]] += 2; /* an output is never merged */
 }
 
 static int is_product(const qn_fit_value *v)
@@ -197,7 +197,7 @@ static void place_value(planner *s, int k)
 
     switch (v->op) {
     case QN_FIT_OP_lit:
-        break; /* placed before */
+        break; /* already placed */
     case QN_FIT_OP_gone:
         return;
     case QN_FIT_OP_data:

@@ -32,7 +32,7 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
         qn_fit_graph_fault(graph, QN_ERR_NOMEM, "a sum of %d terms", n);
         return 0;
     }
-    /* Sorts by shape; insertion keeps the given order of equals. */
+    /* Sorts by shape; insertion sort leaves equal shapes in the given order. */
     for (int i = 0; i < n; i++) {
         int at = i;
 

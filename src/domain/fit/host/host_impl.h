@@ -1,4 +1,4 @@
-/* host_impl.h - inside of the host evaluation. */
+/* host_impl.h - internals of the host evaluation. */
 #ifndef QN_FIT_HOST_HOST_IMPL_H
 #define QN_FIT_HOST_HOST_IMPL_H
 
@@ -7,7 +7,7 @@
 #include "domain/fit/eval/eval.h"
 #include "util/arena.h"
 
-/* Up to so many scalars or instances one thread is faster than several. */
+/* Up to this many scalars or instances, one thread is faster than several. */
 enum { QN_FIT_ALONE = 4096 };
 
 typedef enum {

@@ -249,7 +249,7 @@ static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *sol
     o.user = &w;
     st = qn_fit_solve_routed(ctx, p, solve->solver, (qn_fit_precision)options->precision, &o, out,
                              err);
-    /* Options without meaning, or without a solver, come from the program. */
+    /* Options that mean nothing, or that no solver supports, come from the program. */
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
     QN_TRY(st);
