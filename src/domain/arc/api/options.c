@@ -1,4 +1,4 @@
-/* options.c - the tables of options, and the limits that they set. */
+/* options.c - the tables of options, and the limits they impose. */
 #include "domain/arc/api/arc_impl.h"
 
 #include "domain/arc/value/value.h"

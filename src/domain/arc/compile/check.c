@@ -1,4 +1,4 @@
-/* check.c - the instructions of a program that came from outside. */
+/* check.c - checks the instructions of a program that came from outside. */
 #include "domain/arc/compile/compile.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
 
 /* Instructions. */
 
-/* How many operands an operation takes; 0 when nobody knows it. */
+/* How many operands an operation takes; 0 if it is unknown. */
 static int operands_of(const checker *c, int op, int *least, int *most)
 {
     if (op < ARC_N_OPS) {

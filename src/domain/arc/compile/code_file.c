@@ -84,7 +84,7 @@ static int take(reader *r, void *out, size_t n)
     return 1;
 }
 
-/* A copy of the text that ends with a NUL; NULL when it does not, or memory ran out. */
+/* A copy of the text, which must end with a NUL; otherwise, or when out of memory, NULL. */
 static char *take_text(reader *r)
 {
     const unsigned char *start = r->bytes + r->at;

@@ -1,4 +1,4 @@
-/* run.c - a run in batches whose programs and values fit into the pool together. */
+/* run.c - runs jobs in batches whose programs and values fit into the pool together. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
@@ -10,14 +10,14 @@
 
 enum { UPLOAD_GAP = 4096 };
 
-/* A pool is not made smaller than that; the engine finds memory for it, or the CPU runs. */
+/* A pool never shrinks below this; the engine finds memory for it, or the CPU runs the jobs. */
 enum { LEAST_POOL = 1 << 16 };
 
 #define OVERSIZE_BYTES ((size_t)1 << 31)
 
-/* Making resident. */
+/* Residency. */
 
-/* Whether the batch has the content already, or gets it by its ticket, which is of the usual
+/* Whether the content is in this batch already, or is found by its ticket, which is for the usual
  * pool. */
 static int is_resident(qn_arc_batch *b, qn_content_hold *hold, qn_arc_residence *at)
 {
@@ -89,8 +89,8 @@ out:
 
 /* A batch. */
 
-/* Runs as many jobs as the pool of the home has room for, at most `most`; batch->n says how many, 0
- * when not even one fits. */
+/* Runs as many jobs, up to `most`, as the pool of the home holds; batch->n says how many, 0 if not
+ * even one fits. */
 static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_err *err)
 {
     qn_content_taken taken = QN_CONTENT_RESIDENT;
@@ -116,7 +116,7 @@ out:
     return st;
 }
 
-/* A job that is larger than the pool runs on the CPU, in a pool of its own. */
+/* Runs a job that is larger than the pool on the CPU, in its own pool. */
 static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
 {
     qn_arc_session *s = b->s;
@@ -142,7 +142,7 @@ out:
     return st;
 }
 
-/* The device has no memory for the pool: halves it, for the batch to be run in smaller ones. */
+/* Halves a pool for which the device has no memory, so that the batch runs in smaller ones. */
 static int shrink_pool(qn_arc_session *s)
 {
     const size_t extent = qn_content_extent(s->usual.pool);
@@ -211,7 +211,7 @@ out:
     return st;
 }
 
-/* Counts what became of the jobs, and notes what their programs took, for the order of later
+/* Counts how the jobs ended, and records the steps of their programs, for the order of later
  * batches. */
 static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
 {

@@ -1,4 +1,4 @@
-/* upload.c - the pool of an executor: new pieces go up together, and a kernel puts them in
+/* upload.c - the pool of an executor: new pieces are uploaded together, and a kernel puts them in
  * place. */
 #include "domain/arc/run/executor_impl.h"
 #include "kernel/arc_load.gen.h"
@@ -22,7 +22,7 @@ void qn_arc_upload_free(qn_arc_executor *x)
     x->pool = NULL;
 }
 
-/* Makes room for so many pieces, and the graph that puts them in place. */
+/* Makes a buffer for this many pieces, and the graph that puts them in place. */
 static qn_status build(qn_arc_executor *x, size_t pieces, qn_err *err)
 {
     const size_t piece_bytes = sizeof(arc_piece) + (size_t)PIECE_UNITS * UNIT;
@@ -44,7 +44,7 @@ out:
     return st;
 }
 
-/* Fills the buffer with pieces, beginning at byte *at of range *r; both move on. */
+/* Fills the buffer with pieces, starting at byte *at of range *r; advances both. */
 static qn_status fill(qn_arc_executor *x, const unsigned char *bytes,
                       const qn_content_range *ranges, size_t n_ranges, size_t *r, size_t *at,
                       qn_err *err)
@@ -95,8 +95,8 @@ out:
     return st;
 }
 
-/* Whether the device has memory for the new buffer. The engine deals with the smallest one: it
- * evicts others, or the CPU runs. */
+/* Whether the device has memory for the new buffer. The engine handles the smallest one: it evicts
+ * other data, or the CPU runs. */
 static qn_status reserve(qn_arc_executor *x, qn_err *err)
 {
     qn_status st;
@@ -111,7 +111,7 @@ static qn_status reserve(qn_arc_executor *x, qn_err *err)
     return QN_ERR_NOMEM;
 }
 
-/* A new buffer gets the whole pool by a plain upload. Graphs are built with the old one. */
+/* A new buffer gets the whole pool by a plain upload. Existing graphs refer to the old one. */
 static qn_status replace(qn_arc_executor *x, const unsigned char *bytes, size_t n, qn_err *err)
 {
     size_t room = LEAST_POOL;
