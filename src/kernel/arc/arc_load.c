@@ -1,7 +1,7 @@
-/* arc_load.c - what is new goes to its place in the pool.
+/* arc_load.c - puts new content in its place in the pool.
  *
- * One array brings everything that a batch adds: first the list of pieces, then their content. So a
- * pool of any size is updated by one upload of what has changed.
+ * One array holds everything that a batch adds: first the list of pieces, then their content. A
+ * pool of any size is thus updated by one upload of the changes.
  */
 #include "dialect.h"
 #include "arc_code.h"
