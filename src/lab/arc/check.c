@@ -20,7 +20,7 @@ typedef struct reader {
     qn_err *err;
 } reader;
 
-/* "FILE: cases/12/args/0" into `out`. */
+/* Writes "FILE: cases/12/args/0" to `out`. */
 static const char *place(const reader *r, const char *key, size_t i, char *out, size_t size)
 {
     snprintf(out, size, "%s: cases/%zu/%s/%zu", r->path, r->case_i, key, i);
@@ -165,7 +165,7 @@ out:
     return st;
 }
 
-/* *program is -1 when the case cannot be compiled. */
+/* *program is -1 if the case cannot be compiled. */
 static qn_status add_case(qn_arc_session *session, const qn_arc_case *c, size_t number,
                           int *program, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* report.c - a scan as files and on a terminal: log-log lines, crossovers, tables, conditions. */
+/* report.c - a scan as files and on a terminal: log-log charts, crossovers, tables, conditions. */
 #include "lab/scan/report.h"
 
 #include <ctype.h>
@@ -156,7 +156,7 @@ static void add_tiles(qn_page *page, const qn_scan *scan, const qn_curves *curve
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
-/* On the page beside the tiles, in Markdown as a table. */
+/* Beside the tiles on the page; as a table in Markdown. */
 static void add_conditions(qn_document *doc, const qn_scan *scan)
 {
     qn_table table = qn_table_begin("Condition", "Value");

@@ -1,6 +1,6 @@
 /* check_ops.c - compares operations and composites with values of 60 digits.
  *
- * Each operation is one finding: its worst error, as a share of the allowed error.
+ * Each operation is one finding: its worst error, as a fraction of the allowed error.
  */
 #include "lab/fit/check/check_impl.h"
 #include "lab/fit/check/records.h"
@@ -23,7 +23,7 @@ static int is_among(const char *const *list, const char *name)
     return 0;
 }
 
-/* |got - want| as a share of tolerance * size; infinite if one of them is NaN. Below 1e-300,
+/* |got - want| as a fraction of tolerance * size; infinite if one of them is NaN. Below 1e-300,
  * references of 60 digits have no digits left where 1 - s was computed. */
 static double share(double got, double want, double tolerance, double size)
 {
