@@ -49,7 +49,7 @@ qn_status qn_curve_crossover(const qn_curve *device, const qn_curve *cpu, qn_cro
 qn_status qn_curves_sizes(const qn_curve *from, const qn_curve *to, qn_i64 **out, size_t *n,
                           qn_err *err);
 
-/* One past the last curve from `at` on with the same op; qn_... also the same residency. */
+/* One past the last curve from `at` on with the same op, or with the same op and residency. */
 size_t qn_curves_op_end(const qn_curves *curves, size_t at);
 size_t qn_curves_residency_end(const qn_curves *curves, size_t at);
 
