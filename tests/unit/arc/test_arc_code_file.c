@@ -100,7 +100,7 @@ static void every_cut_file_is_refused(void **state)
     compile_all(codes);
     assert_int_equal(qn_arc_codes_pack(codes, 2, &packed, &err), QN_OK);
     for (size_t len = 0; len < packed.len; len++) {
-        /* A copy of its own, so that reading past the end is seen. */
+        /* An exact copy, so that reading past the end is noticed. */
         char *cut = malloc(len + 1);
 
         memcpy(cut, packed.data, len);
@@ -137,9 +137,9 @@ static void every_flipped_bit_is_found(void **state)
     free_all(codes);
 }
 
-/* Programs that nobody compiled. */
+/* Damaged programs. */
 
-/* A program is refused, or could have been compiled: then it can be printed too. */
+/* A program is either refused, or could have been compiled, so that it can be printed too. */
 static int survives(const unsigned char *bytes, size_t n)
 {
     unsigned char *copy = malloc(n ? n : 1);
@@ -194,7 +194,7 @@ static void mutated_programs_are_refused_or_harmless(void **state)
         n_good += survives(bytes, code->n);
         free(bytes);
     }
-    /* Lines, costs and small constants may change: not all of it is refused. */
+    /* Changes to lines, costs and small constants are valid, so not everything is refused. */
     assert_true(n_good > 0 && n_good < ROUNDS / 2);
     free_all(codes);
 }

@@ -1,4 +1,4 @@
-/* test_arc_notes.c - what is said about program files that are wrong, and where. */
+/* test_arc_notes.c - messages about errors in program files, and their positions. */
 #include "arc_program_fixture.h"
 
 /* Names. */

@@ -1,4 +1,4 @@
-/* test_content_again.c - content taken again by its ticket, and a store that became smaller. */
+/* test_content_again.c - content acquired again by its ticket, and a store that became smaller. */
 #include "content_fixture.h"
 
 static void take_one(qn_content_store *store, int id, size_t *at, qn_content_ticket *ticket)
@@ -40,7 +40,7 @@ static void ticket_of_content_that_was_evicted_finds_nothing(void **state)
     (void)state;
     take_one(store, 1, NULL, &first);
     take_one(store, 2, NULL, NULL);
-    take_one(store, 3, NULL, NULL); /* in the entry and the place of the first */
+    take_one(store, 3, NULL, NULL); /* reuses the entry and the place of the first */
     assert_false(qn_content_retake(store, &hold, first));
     assert_false(qn_content_retake(store, &hold, (qn_content_ticket){ 0 }));
     assert_int_equal(hold.n_held, 0);
