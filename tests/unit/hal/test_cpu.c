@@ -148,7 +148,7 @@ static void a_series_of_middling_launches_wakes_the_threads_in_the_end(void **st
 
     (void)state;
     while (threads.last_us == never && n < 1000) {
-        expect_visited_once(&threads, &map, &span, 2.0); /* saves 15 us of the 100 that waking costs */
+        expect_visited_once(&threads, &map, &span, 2.0); /* saves 15 us of 100 that it costs */
         n++;
     }
     assert_true(threads.last_us > never);
