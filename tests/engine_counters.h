@@ -1,5 +1,4 @@
-/* engine_counters.h - besides the result, what tests of failures check: log lines, counters,
- * leaks. */
+/* engine_counters.h - checks of failures other than the result: log lines, counters, leaks. */
 #ifndef QN_TESTS_ENGINE_COUNTERS_H
 #define QN_TESTS_ENGINE_COUNTERS_H
 

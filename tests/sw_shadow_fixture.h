@@ -83,7 +83,7 @@ static inline site ga_site(void)
     return s;
 }
 
-/* Rough ground with blocks, trees of which some have no trunk zone, bushes, and holes. */
+/* Rough ground with blocks, trees (some without a trunk zone), bushes, and holes. */
 static inline site random_site(int rows, int cols, float px, uint64_t seed)
 {
     site s = { .rows = rows, .cols = cols, .px = px, .max_height = 0 };

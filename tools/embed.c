@@ -539,7 +539,7 @@ out:
     return st;
 }
 
-/* The text as it is embedded, before the names of kernels get the suffix of a precision. */
+/* The embedded text, before the names of kernels get the suffix of a precision. */
 static qn_status print_text(const char *in, qn_err *err)
 {
     qn_str text = { 0 };

@@ -121,7 +121,7 @@ refused 6 "many: again.py and turn.py both have a program 'turn'" quern arc run 
 mkdir none
 refused 6 'none: no \*.py and no \*.qarc file in this folder' quern arc run none --tasks tasks
 printf 'QARF, but no bytecode' >none/x.qarc
-refused 6 'none/x.qarc: no file of compiled programs' quern arc run none --tasks tasks
+refused 6 'none/x.qarc: not a file of compiled programs' quern arc run none --tasks tasks
 rm none/x.qarc
 echo 'def solve_x(I):' >none/x.py
 exits 6 quern arc run none --tasks tasks
@@ -188,7 +188,7 @@ has old.json '"LOOPS": 1$'
 refused 2 '--tasks is needed' quern arc run solvers.py
 refused 6 'cannot open none.py' quern arc run none.py --tasks tasks
 refused 2 "--arena: 1K is below the least value, 8192" quern arc run solvers.py --tasks tasks --arena 1K
-refused 2 "--disable-op: 'turn' is no primitive" \
+refused 2 "--disable-op: 'turn' is not a primitive" \
     quern arc run solvers.py --tasks tasks --disable-op size,turn
 printf 'def solve_other(I):\n    O = vmirror(I)\n    return O\n' >other.py
 refused 6 "no program has the id of a task \(the first is 'other'\)" \

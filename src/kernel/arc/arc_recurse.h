@@ -3,8 +3,8 @@
  * A frame in the arena costs a CPU more than most primitives that are called through it. So here a
  * function of C calls itself where the machine pushes a frame, counts the depth as the machine
  * does, and fails where it would: values, failures, steps and depths are the same as those of the
- * machine. What the machine calls after its last pop is a loop here, so the stack grows only with
- * frames. If the limit on frames is too large for a thread's stack, the machine runs the call.
+ * machine. Calls that the machine makes after its last pop are a loop here, so the stack grows only
+ * with frames. If the limit on frames is too large for a thread's stack, the machine runs the call.
  *
  * Nearly all calls have one or two arguments, so these have their own functions, which pass
  * everything in registers.

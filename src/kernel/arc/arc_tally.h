@@ -1,7 +1,7 @@
 /* arc_tally.h - how often each value occurs among the values of a grid or an object.
  *
- * What is counted are the values of an element: those of all rows of a tuple, or component 0 of
- * every item of a set. They come in three forms, each with its own way of counting:
+ * The values of an element are those of all rows of a tuple, or component 0 of every item of a set.
+ * They come in three forms, each with its own way of counting:
  *
  *   digits   the cells of a plain grid, if all are 0..9: ten counts of 16 bits in three words,
  *            counted by every lane and added up

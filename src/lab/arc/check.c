@@ -62,8 +62,9 @@ static qn_status read_case(reader *r, const json_t *json, qn_arc_case *out)
     if (!out->op)
         return qn_fail(r->err, QN_ERR_INPUT, "%s: cases/%zu has no \"op\"", r->path, r->case_i);
     if (!result == !out->failure)
-        return qn_fail(r->err, QN_ERR_INPUT, "%s: cases/%zu has not one of \"out\" and \"err\"",
-                       r->path, r->case_i);
+        return qn_fail(r->err, QN_ERR_INPUT,
+                       "%s: cases/%zu needs exactly one of \"out\" and \"err\"", r->path,
+                       r->case_i);
     QN_TRY(read_values(r, json, "args", &out->args, &out->n_args));
     if (json_object_get(json, "call"))
         QN_TRY(read_values(r, json, "call", &out->call, &out->n_call));

@@ -118,7 +118,7 @@ out:
     return st;
 }
 
-/* What to measure. */
+/* The cases to measure. */
 
 typedef struct cases {
     qn_sizes sides, batches;

@@ -13,7 +13,7 @@
 
 enum { WARM_RUNS = 3 };
 
-/* What one run of an op of size n does, and the size to do it at. */
+/* The work of one run of an op of size n, and the sizes to measure it at. */
 typedef struct op_rate {
     const char *op;
     double bytes;  /* per n */

@@ -463,7 +463,7 @@ qn_status qn_eval_op(qn_ctx *ctx, const char *name, qn_i64 size, int n_samples,
         st = time_op(ctx, d, op, size, n, &us[d], err);
         if (st != QN_OK && d == QN_CPU_SLOT)
             goto out;
-        st = QN_OK; /* a device that cannot run it is no choice */
+        st = QN_OK; /* a device that cannot run it is not a candidate */
     }
 out:
     return st;

@@ -341,8 +341,8 @@ static void add_pair(qn_document *doc, const qn_pair *pair)
 
     snprintf(heading, sizeof heading, "A = %s, B = %s", pair->a->name, pair->b->name);
     qn_document_section(doc, heading);
-    qn_document_table(doc, "Wins, and sizes that one of them lacks", qn_compare_counts_table(pair));
-    qn_document_table(doc, "Sizes that both have", qn_compare_match_table(pair));
+    qn_document_table(doc, "Wins, and sizes missing in one of them", qn_compare_counts_table(pair));
+    qn_document_table(doc, "Sizes in both", qn_compare_match_table(pair));
 }
 
 qn_status qn_compare_save(const qn_compare *compare, const char *prefix, qn_err *err)
@@ -367,9 +367,9 @@ qn_status qn_compare_save(const qn_compare *compare, const char *prefix, qn_err 
     }
     qn_document_note(&doc, "Times are medians, whiskers end at the 90th percentile. A ratio B / A "
                            "from 0.95 to 1.05 is a tie.");
-    qn_document_note(&doc, "\"B wins from\" is the first compared size from which on B wins at "
+    qn_document_note(&doc, "\"B wins from\" is the smallest compared size from which B wins at "
                            "every compared size.");
-    qn_document_note(&doc, "Sizes that one scan lacks are listed and not compared.");
+    qn_document_note(&doc, "Sizes missing in one scan are listed and not compared.");
     QN_TRY(qn_document_save(&doc, prefix, err));
 out:
     qn_document_free(&doc);

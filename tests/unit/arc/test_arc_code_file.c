@@ -243,7 +243,7 @@ static void each_fault_of_a_program_is_named(void **state)
     assert_refused(&HEAD(.n_ins = 0), &ret, none, 0, "0 instructions");
     assert_refused(&HEAD(.n_ins = 1, .flags = ARC_FLAG_EXTRA(9)), &ret, none, 0, "10 parameters");
     assert_refused(&HEAD(.n_ins = 1, .n_records = 1), &ret, none, 0, "1 records");
-    assert_refused(&HEAD(.n_ins = 1), &ret, none, 64, "of which it uses");
+    assert_refused(&HEAD(.n_ins = 1), &ret, none, 64, "of them used");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_RET, .n_args = 1, .a = { 1 } }, none, 0,
                    "nothing has written");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_RET, .n_args = 1, .a = { 4 } }, none, 0,
@@ -263,7 +263,7 @@ static void each_fault_of_a_program_is_named(void **state)
                    "its slot does not exist");
     assert_refused(&HEAD(.n_ins = 2),
                    (arc_ins[]){ { .op = ARC_OP_size, .n_args = 1, .dst = 1, .flags = 1 }, ret },
-                   none, 0, "flags that mean nothing");
+                   none, 0, "meaningless flags");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, loop, 8, "does not lie");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, huge, 8, "does not lie");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, bad, 0, "no value that");
@@ -284,7 +284,7 @@ static void each_fault_of_a_batt_program_is_named(void **state)
     assert_refused(&HEAD(.n_ins = 3, .flags = batt, .n_records = 1),
                    (arc_ins[]){ record, record, ret }, none, 0, "made twice");
     assert_refused(&HEAD(.n_ins = 2, .flags = batt), (arc_ins[]){ record, ret }, none, 0,
-                   "its record is none");
+                   "its record does not exist");
     assert_refused(&HEAD(.n_ins = 2, .flags = batt), (arc_ins[]){ need, ret }, none, 0,
                    "nothing waits");
 }

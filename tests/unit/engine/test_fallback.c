@@ -403,7 +403,7 @@ static void absent_backend_falls_back_at_init(void **state)
     unsetenv("QUERN_HIDE");
 }
 
-/* A new graph of one stage, run once, with what it printed. */
+/* A new graph of one stage, run once, and the output it printed. */
 static qn_graph *lone_graph(work *w, qn_status wanted, char *text, size_t size)
 {
     qn_graph *graph = NULL;

@@ -10,7 +10,7 @@ static float value(size_t raster, qn_i64 row, qn_i64 col)
     return (float)(raster * 100000 + (size_t)(row * COLS + col));
 }
 
-/* Rows of rasters that had been seen when they were written. */
+/* How many rows of each raster have been passed to the observer when written. */
 static qn_i64 rows_seen[RASTERS];
 
 static void name_raster(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME])

@@ -37,7 +37,7 @@ static void a_window_has_the_pixels_inside_it(void **state)
     assert_true(qn_window_has(&w, 2, 3) && qn_window_has(&w, 3, 6));
 }
 
-/* For pixels of any size; the outside of the window does not change. */
+/* For pixels of any size; nothing outside the window changes. */
 static void what_is_cut_can_be_pasted(void **state)
 {
     const qn_window w = { 1, 5, 4, 3 };

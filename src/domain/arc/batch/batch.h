@@ -116,7 +116,7 @@ int qn_arc_programs_warnings(const qn_arc_programs *programs);
 /* The head of a compiled program. */
 arc_program qn_arc_code_head(const qn_arc_code *code);
 
-/* Gives a program another id. */
+/* Changes the id of a program. */
 qn_status qn_arc_code_call(qn_arc_code *code, const char *id, size_t len, qn_err *err);
 
 /* Why a run failed, in a sentence. */

@@ -26,7 +26,7 @@ const char *qn_arc_failure_text(int code)
         [ARC_E_SLOTS] = "more values alive than the limit",
         [ARC_E_RESULT] = "an output larger than the limit",
         [ARC_E_TIMEOUT] = "not finished in time",
-        [ARC_E_LOOPS] = "longer than a device is good for",
+        [ARC_E_LOOPS] = "longer than suits a device",
     };
 
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";

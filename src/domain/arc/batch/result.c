@@ -9,7 +9,7 @@
 
 enum { OTHER_SHAPE = 65535 };
 
-/* What an output is. */
+/* The form of an output. */
 typedef struct seen {
     qn_arc_heap *heap;
     qn_arc_value value;

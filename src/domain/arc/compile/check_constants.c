@@ -123,10 +123,10 @@ static qn_status check_one(const unsigned char *bytes, const arc_program *head, 
     QN_TRY(qn_arc_heap_new(&heap, err));
     QN_TRY(qn_arc_decode(slot, bytes, head->bytes, 0, heap, &value, err));
     if (!is_good(&value))
-        QN_FAIL(err, QN_ERR_INPUT, "it is no value that a program may hold");
+        QN_FAIL(err, QN_ERR_INPUT, "it is not a value that a program may hold");
     QN_TRY(qn_arc_encode(&value, blob, &again, err));
     if (again != slot)
-        st = qn_fail(err, QN_ERR_INPUT, "it is not in its one representation");
+        st = qn_fail(err, QN_ERR_INPUT, "it is not in its canonical form");
 out:
     if (st != QN_OK)
         qn_prefix(err, "constant %d", i);
@@ -151,9 +151,9 @@ qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *
         QN_TRY(check_one(bytes, head, i, slot, &blob, err));
     }
     if (blob.n && memcmp(blob.bytes, bytes + content, blob.n) != 0)
-        st = qn_fail(err, QN_ERR_INPUT, "constants are not in their one representation");
+        st = qn_fail(err, QN_ERR_INPUT, "constants are not in their canonical form");
     else if ((content + blob.n + 15) / 16 * 16 != head->bytes)
-        st = qn_fail(err, QN_ERR_INPUT, "program of %u bytes, of which it uses %zu", head->bytes,
+        st = qn_fail(err, QN_ERR_INPUT, "program of %u bytes, only %zu of them used", head->bytes,
                      content + blob.n);
 out:
     qn_arc_blob_free(&blob);

@@ -88,7 +88,7 @@ qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, 
 /* Appends the program; refuses what qn_arc_code_check refuses. */
 qn_status qn_arc_disassemble(const qn_arc_code *code, qn_str *out, qn_err *err);
 
-/* Computations that several programs share, as programs of their own.
+/* Turns computations that several programs share into separate programs.
  *
  * A batch of a search has many programs for the same grids, and many of them begin alike. An
  * instruction that depends only on the grid I and on constants gives the same value in all of them.

@@ -144,7 +144,7 @@ static void parse_statement(qn_arc_parser *p, int end)
     else if (is_batt(p) && first->kind == QN_ARC_TOK_NAME && qn_arc_is_char(first + 1, '.'))
         qn_arc_parse_append(p, first);
     else {
-        /* If the line begins with a name, the fault is in what follows it. */
+        /* If the line begins with a name, the fault comes after it. */
         if (first->kind == QN_ARC_TOK_NAME && !qn_arc_is_word(p, first, "def"))
             p->token++;
         qn_arc_unexpected(p);
@@ -299,7 +299,7 @@ static void parse_lines(qn_arc_parser *p, qn_map *ids)
         if (qn_arc_is_word(p, p->token, "def") && p->words.lines[line].indent == 0) {
             parse_function(p, ids);
         } else if (p->words.lines[line].indent > 0) {
-            qn_arc_error(p, p->token, "bad indentation outside of a function");
+            qn_arc_error(p, p->token, "bad indentation outside a function");
         } else if (!qn_arc_is_word(p, p->token, "from") && !qn_arc_is_word(p, p->token, "import") &&
                    !is_text_line(p) && !p->words.lines[line].is_broken) {
             qn_arc_unexpected(p);

@@ -219,7 +219,7 @@ static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
 {
     qn_arena memory = { 0 };
     candidates c = { 0 };
-    int live = INT_MAX; /* without memory the plan stays as it is */
+    int live = INT_MAX; /* when out of memory the plan is left unchanged */
 
     memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
     for (uint32_t k = 0; k < n; k++)

@@ -127,7 +127,7 @@ static void make_jacobian(work *w, int is_wanted)
 /* sum over rows of seeds[k] times row k of J, one reverse sweep. */
 static void store_transposed(work *w, int section, const qn_fit_v *seeds)
 {
-    qn_fit_v *sums = w->jac; /* has room for at least one row */
+    qn_fit_v *sums = w->jac; /* holds at least one row */
 
     memset(w->sweep, 0, w->n * sizeof *w->sweep);
     qn_fit_reverse(w->g, w->n, w->rows, seeds, w->d->n_rows, w->sweep);

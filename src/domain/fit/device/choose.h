@@ -13,9 +13,9 @@
 /* How a device sums gradients and products with J'J.
  *
  * GATHER writes contributions and sums them by block. With OWNER each block evaluates its own
- * terms, which pays for short terms with few neighbours. Both always give the same bits. ATOMIC
- * adds contributions to the result in any order: it needs no tables, but the last bits differ in
- * every run; only on CUDA and the CPU. AUTO is the faster of the first two.
+ * terms, which is faster for short terms with few neighbours. Both always give the same bits.
+ * ATOMIC adds contributions to the result in any order: it needs no tables, but the last bits
+ * differ in every run; only on CUDA and the CPU. AUTO is the faster of the first two.
  */
 
 typedef enum {

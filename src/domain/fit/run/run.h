@@ -59,8 +59,8 @@ typedef struct qn_fit_result {
     double seconds;
 } qn_fit_result;
 
-/* The index of the device for solves and evaluations: the one that --backend names, else a GPU,
- * else the CPU. */
+/* The index of the device for solves and evaluations: the one named by --backend, otherwise a GPU,
+ * otherwise the CPU. */
 int qn_fit_device_of(qn_ctx *ctx);
 
 /* One solve, on the device that suits it, from problem->x, which receives the result. */

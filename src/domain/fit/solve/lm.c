@@ -253,7 +253,7 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
         qn_fit_solver_end(&lm->base, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
                           is_invalid
                               ? "the undamped system has no usable solution; the cost is %.10g"
-                              : "no share of the undamped step lowers the cost of %.10g",
+                              : "no fraction of the undamped step lowers the cost of %.10g",
                           lm->cost);
         return;
     }

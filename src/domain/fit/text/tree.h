@@ -36,7 +36,7 @@ void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
 void qn_fit_diagnose_unknown(qn_fit_diagnostics *c, size_t at, const char *what, const char *name,
                              const char *const *names);
 
-/* Records an error of a call; lack of memory is no fault of the text. */
+/* Records an error of a call; running out of memory is not a fault of the text. */
 void qn_fit_diagnose_error(qn_fit_diagnostics *c, size_t at, const qn_err *why);
 
 /* For each fault: FILE:LINE:COL: message, the source line, and a caret under the position. */

@@ -32,8 +32,8 @@ typedef struct qn_fit_bench_row {
     /* Set by qn_fit_bench_add, from the shorter of single and piped; what was not measured becomes
      * NaN. */
     double each_ns, gbs;
-    double bound_us, bound_pct; /* the time that bandwidth alone would take, in percent of the
-                                 * measured one */
+    double bound_us, bound_pct; /* the time that bandwidth alone would take; in percent of the
+                                 * measured time */
 } qn_fit_bench_row;
 
 /* A zero-initialised bench is empty. */

@@ -110,7 +110,8 @@ static qn_status check(qn_golden *g, const char *file, double (*judge)(const qn_
         const qn_fit_records *r = &golden.list[k];
 
         qn_finding_below(g->findings, g->part, (qn_i64)r->n * r->n_rows * (1 + r->n_args),
-                         judge(&golden, k), 1, "%s: worst error, share of what is allowed", r->op);
+                         judge(&golden, k), 1, "%s: worst error, as a fraction of the tolerance",
+                         r->op);
     }
 out:
     qn_fit_golden_free(&golden);
