@@ -237,7 +237,7 @@ static void each_fault_of_a_program_is_named(void **state)
 
     (void)state;
     head = HEAD(.n_ins = 1);
-    assert_refused(&(arc_program){ .version = 1, .n_ins = 1 }, &ret, none, 0, "no program");
+    assert_refused(&(arc_program){ .version = 1, .n_ins = 1 }, &ret, none, 0, "not a program");
     assert_refused(&(arc_program){ .magic = ARC_MAGIC, .version = 9 }, &ret, none, 0, "version 9");
     assert_refused(&HEAD(.n_ins = 1, .flags = 4), &ret, none, 0, "unknown flags");
     assert_refused(&HEAD(.n_ins = 0), &ret, none, 0, "0 instructions");
@@ -252,9 +252,9 @@ static void each_fault_of_a_program_is_named(void **state)
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_size, .n_args = 1, .dst = 1 }, none, 0,
                    "only RET");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_size, .n_args = 2 }, none, 0, "takes 1 to 1");
-    assert_refused(&head, &(arc_ins){ .op = ARC_OP_LOOP }, none, 0, "not known");
-    assert_refused(&head, &(arc_ins){ .op = ARC_N_OPS }, none, 0, "not known");
-    assert_refused(&head, &(arc_ins){ .op = ARC_OP_FAIL }, none, 0, "not known");
+    assert_refused(&head, &(arc_ins){ .op = ARC_OP_LOOP }, none, 0, "is unknown");
+    assert_refused(&head, &(arc_ins){ .op = ARC_N_OPS }, none, 0, "is unknown");
+    assert_refused(&head, &(arc_ins){ .op = ARC_OP_FAIL }, none, 0, "is unknown");
     assert_refused(&HEAD(.n_ins = 2),
                    (arc_ins[]){ { .op = ARC_OP_size, .n_args = 1, .dst = 0 }, ret }, none, 0,
                    "writes a slot that it reads");
@@ -266,7 +266,7 @@ static void each_fault_of_a_program_is_named(void **state)
                    none, 0, "meaningless flags");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, loop, 8, "does not lie");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, huge, 8, "does not lie");
-    assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, bad, 0, "no value that");
+    assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, bad, 0, "not a value");
 }
 
 static void each_fault_of_a_batt_program_is_named(void **state)

@@ -287,7 +287,7 @@ static void bad_case_files_are_refused(void **state)
         { "{\"format\":\"quern-arc-cases-1\"}", "\"cases\" is not an array" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[3]}", "cases/0 has no \"op\"" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":[]}]}",
-          "not one of \"out\" and \"err\"" },
+          "exactly one of \"out\" and \"err\"" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":4,\"out\":1}]}",
           "cases/0/args is not a list" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":[1,{\"t\":[[]]}],"
