@@ -141,7 +141,7 @@ GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, 
 }
 
 /* One lane's part of the total of n sums; lane 0 adds a few sums alone. */
-FN double share_of(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
+FN double lane_sum(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
 {
     double t = 0;
 
@@ -157,7 +157,7 @@ GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
     const i64 from = begin[GROUP_X], n = begin[GROUP_X + 1] - begin[GROUP_X];
     const i32 is_short = n <= FIT_LANES;
 
-    EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
+    EACH_LANE tile[LANE] = lane_sum(sums + from, n, LANE, is_short);
     SYNC;
     FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
@@ -173,7 +173,7 @@ GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(
         const i64 from = begin[r], n = begin[r + 1] - begin[r];
         const i32 is_short = n <= FIT_LANES;
 
-        EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
+        EACH_LANE tile[LANE] = lane_sum(sums + from, n, LANE, is_short);
         SYNC;
         FOLD_LONG(tile)
         EACH_LANE if (LANE == 0) rows[r] = tile[0];

@@ -12,7 +12,7 @@
 
 /* Deviations are computed by default up to this many free parameters: the time of the factorisation
  * grows with the cube. */
-enum { FREE_UNASKED = 200 };
+enum { FREE_BY_DEFAULT = 200 };
 
 static double now_s(void *user)
 {
@@ -265,7 +265,7 @@ static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result
 
     if (qn_fit_problem_has_energies(p))
         snprintf(r->no_covariance, sizeof r->no_covariance, "energies have no residuals");
-    else if (!is_asked && p->n_free > FREE_UNASKED)
+    else if (!is_asked && p->n_free > FREE_BY_DEFAULT)
         snprintf(r->no_covariance, sizeof r->no_covariance,
                  "%u free parameters; --covariance gives deviations up to %d of them", p->n_free,
                  QN_FIT_MAX_COVARIANCE);
