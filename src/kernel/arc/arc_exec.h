@@ -1,4 +1,4 @@
-/* arc_exec.h - from an opcode to the primitive that does not call functions. */
+/* arc_exec.h - runs the primitive of an opcode, for primitives that do not call functions. */
 #ifndef ARC_EXEC_H
 #define ARC_EXEC_H
 

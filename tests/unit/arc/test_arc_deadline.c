@@ -1,4 +1,4 @@
-/* test_arc_deadline.c - runs that are to be over at some time: who ends, who is given up. */
+/* test_arc_deadline.c - runs with a deadline: which jobs finish, and which are given up. */
 #include "arc_session_fixture.h"
 
 #include "util/clock.h"
@@ -8,7 +8,7 @@ static const char *const backends[] = { "cpu", "sim" };
 static const char endless[] = "def solve_endless(I):\n    f = power(increment, 1000000000)\n"
                               "    return f(ONE)\n";
 
-/* Takes every rung, the last of which has large values. */
+/* Needs every rung: the last one has large values. */
 static const char heavy[] = "def solve_heavy(I):\n    x = interval(0, 300, 1)\n"
                             "    y = product(x, x)\n    f = lbind(combine, y)\n"
                             "    g = power(f, 100000)\n    return g(y)\n";
@@ -29,8 +29,8 @@ static void expect_code(const fixture *r, uint32_t job, int code)
     assert_string_equal(fixture_code_name(r, job), qn_arc_code_name(code));
 }
 
-/* Runs the jobs with a deadline; with a later one as long as that was too early even for job
- * `small`, to which a busy machine may come at any time. Returns the counts before the last run. */
+/* Runs the jobs with a deadline, repeatedly with a later one as long as it was too early even for
+ * job `small`, which can happen on a busy machine. Returns the counts before the last run. */
 static qn_arc_stats run_until_done(fixture *r, uint32_t small)
 {
     qn_arc_stats before = { 0 };
@@ -59,7 +59,7 @@ static void who_has_not_ended_in_time_is_given_up(void **state)
         const qn_arc_stats before = run_until_done(&r, 2), *const after = qn_arc_session_stats(r.s);
         expect_code(&r, 0, ARC_E_TIMEOUT);
         expect_code(&r, 1, ARC_E_TIMEOUT);
-        /* It says how far it came. */
+        /* The result says how far it got. */
         assert_int_equal(qn_arc_session_result(r.s, 0)->line, 3);
         assert_true(qn_arc_session_result(r.s, 0)->steps >= 1024);
         assert_int_equal(after->timeouts - before.timeouts, 2);
@@ -117,7 +117,7 @@ static void time_that_is_over_leaves_nothing_to_run(void **state)
         expect_code(&r, 0, ARC_E_TIMEOUT);
         assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 0);
         assert_int_equal(qn_arc_session_stats(r.s)->launches, 0);
-        /* The next run knows nothing of it. */
+        /* The deadline does not affect the next run. */
         qn_arc_session_until(r.s, 0);
         fixture_run(&r);
         expect_code(&r, 0, ARC_OK);

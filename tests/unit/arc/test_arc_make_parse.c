@@ -1,4 +1,4 @@
-/* test_arc_make_parse.c - random programs are programs: they parse, compile, and lie in the
+/* test_arc_make_parse.c - random programs are valid: they parse, compile, and are stored in the
  * pool of resident values with their constants. */
 #include "test.h"
 
@@ -8,7 +8,7 @@
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 
-/* The constants of a program in the pool are those it has in its file. */
+/* Checks that the constants of a program in the pool equal those in its file. */
 static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_content_hold *hold,
                           qn_arc_heap *heap)
 {
@@ -38,7 +38,7 @@ static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_co
     }
 }
 
-/* Parses and compiles every program in `text`, and puts it into a pool; gives their number. */
+/* Parses and compiles every program in `text`, and adds it to a pool; returns their number. */
 static int compile_all(const qn_str *text)
 {
     qn_content_store *pool = NULL;

@@ -85,7 +85,7 @@ static void nested_values_are_found_again_and_read_from_their_place(void **state
     qn_arc_heap_free(heap);
 }
 
-/* A program of one instruction with two constants, of which one is a row. */
+/* A program of one instruction with two constants, one of which is a row. */
 static size_t small_program(unsigned char out[128])
 {
     const arc_program head = {

@@ -1,4 +1,4 @@
-/* test_content_again.c - content taken again by its ticket, and a store that became smaller. */
+/* test_content_again.c - content acquired again by its ticket, and a store that became smaller. */
 #include "content_fixture.h"
 
 static void take_one(qn_content_store *store, int id, size_t *at, qn_content_ticket *ticket)

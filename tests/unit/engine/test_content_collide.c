@@ -1,4 +1,4 @@
-/* test_content_collide.c - content whose hashes are all the same is still kept apart. */
+/* test_content_collide.c - contents with the same hash are still told apart. */
 #include "content_fixture.h"
 
 #include "engine/content/hash.h"

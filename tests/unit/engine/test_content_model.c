@@ -1,5 +1,5 @@
-/* test_content_model.c - the content store against a plain model, over many holds, and without
- * memory. */
+/* test_content_model.c - the content store compared with a plain model, over many holds, and when
+ * out of memory. */
 #include "alloc_count.h"
 #include "content_fixture.h"
 
@@ -16,7 +16,7 @@ static int next_below(content_random *random, int n)
 
 enum { UNIT = 16, UNITS = 96, IDS = 40 };
 
-/* The model: a map of units, and for every id whether it is there. */
+/* The model: a map of units, and for every id whether it is stored. */
 typedef struct model {
     int owner[UNITS]; /* id + 1; 0: free */
     struct {
@@ -230,8 +230,8 @@ static qn_content mixed_content(int id, uint64_t words[6])
         qn_content){ .bytes = (const unsigned char *)words, .n = 48, .has_handles = id % 2 == 0 };
 }
 
-/* Fills a store through growth of all its parts; takes that fail for lack of memory are tried
- * again. Gives the number of failures. */
+/* Fills a store, growing all its parts; additions that fail for lack of memory are tried again.
+ * Returns the number of failures. */
 static int fill_store(void)
 {
     const qn_content_options options = { .budget_bytes = 16 << 10,

@@ -1,4 +1,4 @@
-/* test_content_store.c - what enters a content store, what stays and what goes. */
+/* test_content_store.c - which content enters a store, stays, and leaves. */
 #include "content_fixture.h"
 
 static void content_is_found_again(void **state)
@@ -68,7 +68,7 @@ static void what_is_held_is_not_evicted(void **state)
 
 static void content_beyond_the_budget_is_too_large(void **state)
 {
-    qn_content_store *store = open_store(250); /* 240 of them can be used */
+    qn_content_store *store = open_store(250); /* 240 of these can be used */
     qn_content_hold hold = { 0 };
 
     (void)state;

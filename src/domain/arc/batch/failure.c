@@ -33,7 +33,7 @@ const char *qn_arc_failure_text(int code)
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";
 }
 
-/* For an instruction that the compiler made of two primitives, the one that can fail. */
+/* For an instruction that the compiler made of two primitives, this is the one that can fail. */
 const char *qn_arc_failure_op(int op)
 {
     switch (op) {

@@ -1,5 +1,5 @@
-/* placed_jobs.c - jobs of a session in a pool of the host, and one of them once more, to see what
- * failed inside of it. */
+/* placed_jobs.c - places jobs of a session in a pool of the host; runs one of them again to see
+ * what failed inside it. */
 #include "domain/arc/profile/profile.h"
 #include "domain/arc/run/session_impl.h"
 #include "util/list.h"
@@ -41,7 +41,7 @@ void qn_arc_placed_jobs_close(qn_arc_placed_jobs *p)
     free(p->list);
 }
 
-/* Blame. */
+/* The failing primitive. */
 
 static int calls_functions(int op)
 {

@@ -1,4 +1,4 @@
-/* executor_impl.h - the inside of an executor.
+/* executor_impl.h - internals of an executor.
  *
  * executor.c makes it: the kernel and the limits of its rungs. slots.c launches.
  */
@@ -29,7 +29,7 @@ struct qn_arc_executor {
     qn_kernel_module *variant; /* with other lanes than the built-in kernel, or NULL */
     const qn_kernel_info *kernel;
     qn_arc_room rooms[QN_ARC_N_RUNGS];
-    void *wide; /* arenas of the last rung, which is the CPU's */
+    void *wide; /* arenas of the last rung, which always runs on the CPU */
     arc_instance *list;
     size_t list_room;
     qn_arc_slot slots[QN_ARC_SLOTS];

@@ -1,4 +1,4 @@
-/* pool.c - slots are the handles of the content store. */
+/* pool.c - the content store of programs and values; slots are its handles. */
 #include "domain/arc/run/executor.h"
 
 #include "domain/arc/value/value.h"
@@ -54,8 +54,8 @@ qn_status qn_arc_pool_program(qn_content_store *pool, qn_content_hold *hold,
         return qn_fail(err, QN_ERR_INPUT,
                        "a program of %zu bytes cannot have %d instructions and %d constants", n,
                        head.n_ins, head.n_const);
-    /* The constants are a tuple that starts after the instructions. An empty tuple has no content,
-     * so a program without constants is found by its bytes alone. */
+    /* The constants are a tuple after the instructions. An empty tuple has no content, so a program
+     * without constants is found by its bytes alone. */
     slot = head.n_const ? ARC_SLOT(ARC_TUPLE, head.n_const, constants)
                         : ARC_SLOT(ARC_GRID, 0, constants);
     QN_TRY(qn_arc_pool_value(pool, hold, bytes, n, ticket, &slot, taken, err));

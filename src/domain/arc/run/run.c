@@ -1,4 +1,4 @@
-/* run.c - a run in batches whose programs and values fit into the pool together. */
+/* run.c - runs jobs in batches whose programs and values fit into the pool together. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
@@ -10,7 +10,7 @@
 
 #define OVERSIZE_BYTES ((size_t)1 << 31)
 
-/* Making resident. */
+/* Residency. */
 
 static qn_status take_program(qn_arc_batch *b, qn_content_hold *hold, int index,
                               qn_content_taken *taken, qn_err *err)
@@ -59,8 +59,8 @@ out:
 
 /* A batch. */
 
-/* Runs as many jobs as the pool of the home has room for, at most `most`; batch->n says how many, 0
- * when not even one fits. */
+/* Runs as many jobs, up to `most`, as the pool of the home holds; batch->n says how many, 0 if not
+ * even one fits. */
 static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_err *err)
 {
     qn_content_taken taken = QN_CONTENT_RESIDENT;
@@ -81,7 +81,7 @@ out:
     return st;
 }
 
-/* A job that is larger than the pool runs on the CPU, in a pool of its own. */
+/* Runs a job that is larger than the pool on the CPU, in its own pool. */
 static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
 {
     qn_arc_session *s = b->s;
@@ -107,7 +107,7 @@ out:
     return st;
 }
 
-/* The device has no memory for the pool: halves it, for the batch to be run in smaller ones. */
+/* Halves a pool for which the device has no memory, so that the batch runs in smaller ones. */
 static int shrink_pool(qn_arc_session *s)
 {
     const int is_smaller = qn_content_halve(s->usual.pool, s->device);
@@ -165,7 +165,7 @@ out:
     return st;
 }
 
-/* Counts what became of the jobs, and notes what their programs took, for the order of later
+/* Counts how the jobs ended, and records the steps of their programs, for the order of later
  * batches. */
 static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
 {
