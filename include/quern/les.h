@@ -140,7 +140,7 @@ QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, cons
 QN_API const char *qn_les_result_metrics(const qn_les_result *result);
 
 typedef struct qn_les_summary {
-    const char *stamp;  /* "20260131T120000Z"; files are named les_<stamp>_... */
+    const char *stamp;  /* "20260131T120000Z": when the run began */
     const char *device; /* that made the steps or the rollout, "cuda:0" */
     qn_i64 n_steps;     /* made by this run */
     double step_s;      /* seconds per step; NaN without steps */

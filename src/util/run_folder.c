@@ -3,12 +3,12 @@
  * Everything is opened relative to the folder's descriptor and without following links below it.
  * Lines of the journal:
  *
- *     plan TEXT           the first one
+ *     plan TEXT           the first one; a later one: the run goes on with another plan
  *     owner PID           each time a run begins or continues
  *     scratch NAME BYTES  a scratch file, and how much of it is on the disk at least
  *     forget NAME         it may be gone
  *     fact KEY VALUE
- *     finished
+ *     finished            and run.unfinished/ is gone
  */
 #include "util/run_folder.h"
 #include "util/file.h"
@@ -131,19 +131,29 @@ static qn_status read_fact(qn_run_folder *f, const char *text, qn_err *err)
     return no_memory(f, err);
 }
 
+static void forget_scratch(qn_run_folder *f)
+{
+    qn_map_free(&f->scratch);
+    qn_map_free(&f->forgotten);
+    f->scratch = f->forgotten = (qn_map){ 0 };
+}
+
 static qn_status read_line(void *user, const char *text, qn_err *err)
 {
     qn_run_folder *f = user;
     char *copy;
     qn_status st;
 
-    if (!f->plan) {
-        if (strncmp(text, "plan ", 5))
-            return qn_fail(err, QN_ERR_INPUT, "%s: the first line is not a plan", f->journal_path);
+    if (!strncmp(text, "plan ", 5)) {
+        free(f->plan);
+        f->state = QN_RUN_NEW;
         return (f->plan = strdup(text + 5)) ? QN_OK : no_memory(f, err);
     }
+    if (!f->plan)
+        return qn_fail(err, QN_ERR_INPUT, "%s: the first line is not a plan", f->journal_path);
     if (!strcmp(text, "finished")) {
         f->state = QN_RUN_FINISHED;
+        forget_scratch(f);
         return QN_OK;
     }
     if (!strncmp(text, "owner ", 6))
@@ -294,9 +304,8 @@ static qn_status begin(qn_run_folder *f, const char *plan, qn_err *err)
     free(f->plan);
     f->plan = NULL;
     free_values(&f->facts);
-    qn_map_free(&f->scratch);
-    qn_map_free(&f->forgotten);
-    f->facts = f->scratch = f->forgotten = (qn_map){ 0 };
+    f->facts = (qn_map){ 0 };
+    forget_scratch(f);
     QN_TRY(qn_journal_cut(&f->journal, 0, err)); /* before what it vouches for goes */
     clear_work(f, NULL);
     QN_TRY(open_work(f, err));
@@ -308,32 +317,44 @@ out:
     return st;
 }
 
+static int word_length(const char *word)
+{
+    const size_t n = strcspn(word, " ");
+
+    return (int)(n < 60 ? n : 60);
+}
+
+qn_status qn_run_folder_refuse(const qn_run_folder *folder, const char *was, const char *is,
+                               const char *hint, qn_err *err)
+{
+    return qn_fail(err, QN_ERR_MISMATCH,
+                   "%s: the run in this folder was another one: it had \"%.*s\", this "
+                   "one has \"%.*s\"; %s",
+                   folder->path, word_length(was), was, word_length(is), is, hint);
+}
+
 /* Names the first word that differs: plans are lists of "option=value". */
 static qn_status refuse_plan(const qn_run_folder *f, const char *plan, qn_err *err)
 {
-    size_t at = 0, was, is;
+    size_t at = 0;
 
     for (size_t i = 0; f->plan[i] && f->plan[i] == plan[i]; i++)
         if (plan[i] == ' ')
             at = i + 1;
-    was = strcspn(f->plan + at, " ");
-    is = strcspn(plan + at, " ");
-    return qn_fail(err, QN_ERR_MISMATCH,
-                   "%s: the run in this folder was another one: it had \"%.*s\", this "
-                   "one has \"%.*s\"; repeat its options, or start again without --resume",
-                   f->path, (int)(was < 60 ? was : 60), f->plan + at, (int)(is < 60 ? is : 60),
-                   plan + at);
+    return qn_run_folder_refuse(f, f->plan + at, plan + at,
+                                "repeat its options, or start again without --resume", err);
 }
 
-static qn_status resume(qn_run_folder *f, const char *plan, qn_err *err)
+static qn_status resume(qn_run_folder *f, const qn_run_folder_options *o, qn_err *err)
 {
+    const int is_other = strcmp(f->plan, o->plan) != 0;
     const qn_map_entry *missing;
     size_t at = 0;
     qn_status st = QN_OK;
 
-    if (strcmp(f->plan, plan))
-        return refuse_plan(f, plan, err);
-    if (f->state == QN_RUN_FINISHED) {
+    if (is_other)
+        QN_TRY(o->accept ? o->accept(o->user, f, f->plan, err) : refuse_plan(f, o->plan, err));
+    if (f->state == QN_RUN_FINISHED && !is_other) {
         remove_work(f);
         return QN_OK;
     }
@@ -346,7 +367,7 @@ static qn_status resume(qn_run_folder *f, const char *plan, qn_err *err)
     QN_TRY(qn_journal_cut(&f->journal, f->journal.bytes, err));
     clear_work(f, &f->scratch);
     QN_TRY(open_work(f, err));
-    QN_TRY(add_owner(f, NULL, err));
+    QN_TRY(add_owner(f, is_other ? o->plan : NULL, err));
     QN_TRY(sync_folders(f, err));
 out:
     return st == QN_ERR_IO ? qn_suffix(err, QN_RUN_KEPT) : st;
@@ -388,7 +409,7 @@ static qn_status open_existing(qn_run_folder *f, const qn_run_folder_options *o,
         return begin(f, o->plan, err);
     }
     QN_TRY(qn_journal_read(&f->journal, read_line, f, err));
-    QN_TRY(f->plan ? resume(f, o->plan, err) : begin(f, o->plan, err));
+    QN_TRY(f->plan ? resume(f, o, err) : begin(f, o->plan, err));
 out:
     return st;
 }

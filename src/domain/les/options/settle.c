@@ -138,10 +138,14 @@ static qn_status settle_codec(qn_les_options *c, qn_err *err)
 }
 
 /* Files that only make sense in a folder. */
-static qn_status settle_files(const qn_les_options *c, qn_err *err)
+static qn_status settle_files(qn_les_options *c, qn_err *err)
 {
-    const char *needs = c->resume ? "resume" : c->checkpoint_every ? "checkpoint_every" : NULL;
+    const char *needs = c->resume_with_changes ? "resume_with_changes"
+                        : c->resume            ? "resume"
+                        : c->checkpoint_every  ? "checkpoint_every"
+                                               : NULL;
 
+    c->resume |= c->resume_with_changes;
     if (needs && !c->out[0])
         return qn_fail(err, QN_ERR_USAGE, "%s: checkpoints need out, a folder", needs);
     return QN_OK;

@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that more than one file needs. */
-
-void qn_les_metrics_name(const qn_les_result *result, char out[QN_LES_NAME_SIZE])
+void qn_les_frame_name(int number, char out[QN_LES_NAME_SIZE])
 {
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_metrics.json", result->stamp);
-}
-
-void qn_les_frame_name(const qn_les_result *result, int number, char out[QN_LES_NAME_SIZE])
-{
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_frame_%04d.png", result->stamp, number);
+    snprintf(out, QN_LES_NAME_SIZE, "les_frame_%04d.png", number);
 }
 
 /* Arrays of the result. */
@@ -128,7 +121,7 @@ qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *resul
 
     if (config->hold == QN_LES_HOLD_ARRAYS)
         QN_TRY(hold_field(config, result, field, step, &array, err));
-    snprintf(name, sizeof name, "les_%s_%s_t%06d.npy", result->stamp, field_files[field], step);
+    snprintf(name, sizeof name, "les_%s_t%06d.npy", field_files[field], step);
     QN_TRY(write_npy(result, name, &array, err));
 out:
     return st;
@@ -210,7 +203,7 @@ qn_status qn_les_write_table(const qn_les_result *result, const char *name, qn_e
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
-    snprintf(file, sizeof file, "les_%s_%s.csv", result->stamp, name);
+    snprintf(file, sizeof file, "les_%s.csv", name);
     QN_TRY(qn_run_folder_create(result->folder, file, &out, err));
     fprintf(out.file, "%s\n", table->columns);
     qn_csv_writer w = { .to = out.file };

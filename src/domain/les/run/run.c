@@ -198,8 +198,10 @@ static qn_status write_results(run *r, qn_err *err)
         QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, err));
     if (r->result->folder && r->is_stopped) /* which is no end */
         QN_TRY(qn_run_folder_commit(r->result->folder, NULL, NULL, err));
-    else if (r->result->folder)
+    if (r->result->folder && !r->is_stopped) {
+        QN_TRY(qn_les_run_forget(r, err));
         QN_TRY(qn_run_folder_finish(r->result->folder, err));
+    }
 out:
     return st;
 }
@@ -209,18 +211,19 @@ static qn_status not_finite(run *r, qn_err *err)
 {
     const qn_les_progress *end = &r->result->end;
     const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
-    const char *saved =
-        r->result->folder ? qn_run_folder_fact(r->result->folder, "checkpoint") : NULL;
+    int is_kept;
+    const long saved = r->result->folder ? qn_les_folder_step(r->result->folder, &is_kept) : 0;
+    char where[64] = "";
 
     r->result->status = "nonfinite";
     qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
                 (long long)end->last_good, (long long)bad);
+    if (saved)
+        snprintf(where, sizeof where, "; the checkpoint of step %ld remains", saved);
     return qn_fail(err, QN_ERR_FAILED,
                    "the flow has cells that are not finite: they came between steps %lld and "
-                   "%lld%s%s%s",
-                   (long long)end->last_good, (long long)bad,
-                   saved ? "; the checkpoint of step " : "", saved ? saved : "",
-                   saved ? " remains" : "");
+                   "%lld%s",
+                   (long long)end->last_good, (long long)bad, where);
 }
 
 static qn_status run_flow(run *r, qn_err *err)
@@ -347,13 +350,11 @@ static qn_progress_mode mode_of(const qn_les_options *config)
 /* A run that is finished has its metrics there. */
 static qn_status read_finished(run *r, qn_err *err)
 {
-    char name[QN_LES_NAME_SIZE], *path = NULL;
+    char *path = NULL;
     size_t bytes;
     qn_status st = QN_OK;
 
-    qn_les_metrics_name(r->result, name);
-    if (asprintf(&path, "%s/%s", r->config->out, name) < 0)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its path", name);
+    QN_TRY(qn_text_new(&path, err, "%s/" QN_LES_METRICS_FILE, r->config->out));
     QN_TRY(qn_file_read_most(path, QN_MOST_JSON, &r->result->metrics, &bytes, err));
     r->result->was_finished = 1;
 out:
@@ -365,16 +366,24 @@ static qn_status open_folder(run *r, qn_err *err)
 {
     qn_les_result *result = r->result;
     qn_status st = QN_OK;
+    int is_shared;
 
     if (!r->config->out[0]) {
         qn_les_stamp(result->stamp);
         return QN_OK;
     }
-    QN_TRY(qn_les_folder_open(r->config, result->stamp, &result->folder, err));
+    QN_TRY(qn_les_folder_open(&r->options, result->stamp, &is_shared, &result->folder, err));
+    r->plan = qn_les_schedule_of(r->config);
+    if (is_shared)
+        qn_log_put(qn_ctx_log(r->ctx), QN_LOG_WARN,
+                   "%s: files of an earlier run with other options stay beside those of this run",
+                   r->config->out);
     if (qn_run_folder_state(result->folder) == QN_RUN_FINISHED)
         QN_TRY(read_finished(r, err));
     else
         QN_TRY(qn_les_run_load(r, err));
+    if (qn_run_folder_fact(result->folder, "changes"))
+        qn_les_flag(result, "%s", qn_run_folder_fact(result->folder, "changes"));
 out:
     return st;
 }

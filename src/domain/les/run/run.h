@@ -64,7 +64,7 @@ enum { QN_LES_MAX_ARRAYS = 12 };
 
 struct qn_les_result {
     qn_run_folder *folder;         /* while the run writes there; NULL: no files */
-    char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
+    char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z": when the run began */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
     char device[32];  /* that made the steps, or the rollout without them; "": neither */
     int has_passes;   /* steps used quern's own passes */

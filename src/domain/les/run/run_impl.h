@@ -81,6 +81,7 @@ void qn_les_run_loop_free(run *r);
 
 /* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);
+qn_status qn_les_run_forget(run *r, qn_err *err); /* the last state of a shorter run */
 void qn_les_run_watch(run *r);
 int qn_les_run_should_keep(const run *r);
 qn_status qn_les_run_keep(run *r, qn_err *err);

@@ -95,7 +95,7 @@ static void film_name(const run *r, char out[QN_LES_NAME_SIZE])
 {
     static const char *const endings[] = { "", "y4m", "webm", "mp4" };
 
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_video.%s", r->result->stamp, endings[r->config->video]);
+    snprintf(out, QN_LES_NAME_SIZE, "les_video.%s", endings[r->config->video]);
 }
 
 static qn_status open_film(decoding *d, const qn_les_frame_size *size, qn_err *err)
@@ -148,7 +148,7 @@ static qn_status write_frame(decoding *d, const uint8_t *rgb, qn_err *err)
     qn_status st = QN_OK;
 
     qn_les_run_enter(r, QN_LES_TIME_PLOT);
-    qn_les_frame_name(r->result, r->result->n_frames, name);
+    qn_les_frame_name(r->result->n_frames, name);
     QN_TRY(qn_png_encode(name, rgb, size.width, size.height, &png, &bytes, err));
     QN_TRY(qn_run_folder_write(r->result->folder, name, png, bytes, err));
     r->result->times[QN_LES_TIME_PLOT].count++;

@@ -9,7 +9,9 @@
 #include "output.h"
 
 #include "util/clock.h"
+#include "util/str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@
  * part of the time, and not more often than in so many seconds. */
 enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
 
-enum { CHECKPOINT_NAME = 24 };
+enum { CHECKPOINT_NAME = 40 };
 
 /* The array whose beginning is the part; NULL: the run has none, or the part is made in another
  * way. */
@@ -153,40 +155,69 @@ out:
     return st;
 }
 
-static void checkpoint_name(int step, char out[CHECKPOINT_NAME])
-{
-    snprintf(out, CHECKPOINT_NAME, "checkpoint.%d", step);
-}
-
-/* The step of the last checkpoint; NULL: there is none. */
-static const char *checkpoint_fact(const run *r)
-{
-    return qn_run_folder_fact(r->result->folder, "checkpoint");
-}
-
-/* The files from before it get their names together with it, and the checkpoint before goes. */
-qn_status qn_les_run_save(run *r, qn_err *err)
+/* The state at the last step is a result: a run with more steps goes on from it. The fact has its
+ * step and that of the one before, which goes at the end. */
+static qn_status save_last(run *r, qn_err *err)
 {
     qn_run_folder *folder = r->result->folder;
-    char name[CHECKPOINT_NAME], before[CHECKPOINT_NAME], step[24], *path = NULL;
+    const char *before = qn_run_folder_fact(folder, "kept");
+    char name[CHECKPOINT_NAME], steps[CHECKPOINT_NAME], *path = NULL;
     qn_status st = QN_OK;
 
-    QN_TRY(keep(r, err));
-    if (r->is_stopped)
+    snprintf(name, sizeof name, QN_LES_KEPT, (long)r->step);
+    snprintf(steps, sizeof steps, "%d %ld", r->step, before ? strtol(before, NULL, 10) : 0L);
+    QN_TRY(qn_run_folder_path(folder, name, &path, err));
+    QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
+    QN_TRY(qn_run_folder_add(folder, name, err));
+    QN_TRY(qn_run_folder_commit(folder, "kept", steps, err));
+out:
+    free(path);
+    return st;
+}
+
+/* The one before the last is of no use any more. */
+qn_status qn_les_run_forget(run *r, qn_err *err)
+{
+    const char *fact = qn_run_folder_fact(r->result->folder, "kept");
+    char name[CHECKPOINT_NAME];
+    long last, before = 0;
+
+    if (!fact || sscanf(fact, "%ld %ld", &last, &before) != 2 || !before || before == last)
         return QN_OK;
-    checkpoint_name(r->step, name);
+    snprintf(name, sizeof name, QN_LES_KEPT, before);
+    return qn_run_folder_remove(r->result->folder, name, err);
+}
+
+static qn_status save_scratch(run *r, qn_err *err)
+{
+    qn_run_folder *folder = r->result->folder;
+    const char *before = qn_run_folder_fact(folder, "checkpoint");
+    char name[CHECKPOINT_NAME], step[24], *path = NULL;
+    qn_status st = QN_OK;
+
+    snprintf(name, sizeof name, QN_LES_CHECKPOINT, (long)r->step);
     snprintf(step, sizeof step, "%d", r->step);
-    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
+    QN_TRY(qn_run_folder_scratch(folder, name, &path, err));
     QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
     QN_TRY(qn_run_folder_keep(folder, name, err));
-    if (checkpoint_fact(r) && strcmp(checkpoint_fact(r), step)) {
-        snprintf(before, sizeof before, "checkpoint.%.10s", checkpoint_fact(r));
-        QN_TRY(qn_run_folder_forget(folder, before, err));
+    if (before && strcmp(before, step)) {
+        snprintf(name, sizeof name, QN_LES_CHECKPOINT, strtol(before, NULL, 10));
+        QN_TRY(qn_run_folder_forget(folder, name, err));
     }
     QN_TRY(qn_run_folder_commit(folder, "checkpoint", step, err));
 out:
     free(path);
     return st;
+}
+
+/* The files from before it get their names together with it, and the checkpoint before goes. */
+qn_status qn_les_run_save(run *r, qn_err *err)
+{
+    const qn_status st = keep(r, err);
+
+    if (st != QN_OK || r->is_stopped)
+        return st;
+    return r->step == r->plan.steps ? save_last(r, err) : save_scratch(r, err);
 }
 
 /* States to go back to when the device fails. */
@@ -238,25 +269,46 @@ void qn_les_run_watch(run *r)
 
 /* Resuming. */
 
+/* Of the rows that were read, those that this run writes, too: a shorter one had its last row at its
+ * end, and perhaps more of them. */
+static void drop_rows(run *r)
+{
+    qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_LOG];
+    const size_t members = (size_t)r->config->ensemble, row = members * sizeof(qn_les_row);
+    qn_les_row *rows = part->data;
+    size_t n = 0;
+
+    for (size_t i = 0; r->plan.log && i < part->n / row; i++) {
+        const double step = rows[i * members].step;
+
+        if (fmod(step, r->plan.log) == 0 || step == r->plan.steps)
+            memmove(&rows[n++ * members], &rows[i * members], row);
+    }
+    part->n = n * row;
+}
+
 qn_status qn_les_run_load(run *r, qn_err *err)
 {
-    const char *fact = checkpoint_fact(r);
-    const long step = fact ? strtol(fact, NULL, 10) : 0;
+    int is_kept;
+    const long step = qn_les_folder_step(r->result->folder, &is_kept);
     char name[CHECKPOINT_NAME], *path = NULL;
     qn_status st = QN_OK;
 
-    if (!fact) /* it was interrupted before the first one */
+    r->plan.keeps_last |= qn_run_folder_fact(r->result->folder, "kept") != NULL;
+    if (!step) /* it was interrupted before the first one */
         return QN_OK;
     if (step < 1 || step > r->plan.steps)
         return qn_fail(err, QN_ERR_INPUT, "%s/" QN_RUN_JOURNAL ": step %ld is not one of %d",
                        r->config->out, step, r->plan.steps);
-    checkpoint_name((int)step, name);
-    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
+    snprintf(name, sizeof name, is_kept ? QN_LES_KEPT : QN_LES_CHECKPOINT, step);
+    QN_TRY(is_kept ? qn_text_new(&path, err, "%s/%s", r->config->out, name)
+                   : qn_run_folder_scratch(r->result->folder, name, &path, err));
     QN_TRY(qn_les_checkpoint_read(path, &r->saved, err));
     if (r->saved.step != step)
         QN_FAIL(err, QN_ERR_INPUT, "%s: it has step %lld, not %ld", path, (long long)r->saved.step,
                 step);
     r->step = r->result->first_step = (int)step;
+    drop_rows(r);
 out:
     free(path);
     return st;
