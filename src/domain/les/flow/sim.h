@@ -41,6 +41,10 @@ qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field, 
 /* Adds one row of diagnostics per member to the log. A full log takes no more rows. */
 qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
+/* The same into `row`, an array that is zero before: one unused row, then one of each member. */
+qn_status qn_les_sim_add_row(qn_les_sim *sim, qn_graph *graph, qn_buf *row, qn_err *err);
+size_t qn_les_sim_row_bytes(const qn_les_options *config); /* of that array */
+
 /* Adds a check for non-finite modes. One non-finite cell spreads to all modes of its member. */
 qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 

@@ -15,6 +15,9 @@ typedef enum { QN_LES_FIELD_OMEGA, QN_LES_FIELD_DECODED, QN_LES_FIELD_LOWPASS } 
 qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *result,
                               qn_les_field field, int step, const void *data, qn_err *err);
 
+/* The scratch file that has a decoded field for flow.nc. */
+void qn_les_late_name(qn_les_field field, int step, char out[QN_LES_NAME_SIZE]);
+
 /* Adds an array to the result, and writes it to <name>.npy. It takes over `data`, which came
  * from malloc, even when it fails. */
 qn_status qn_les_output_array(const qn_les_options *config, qn_les_result *result, const char *name,

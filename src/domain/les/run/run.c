@@ -2,10 +2,12 @@
 #include "run_impl.h"
 
 #include "output.h"
+#include "writes.h"
 #include "engine/engine.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/list.h"
+#include "util/netcdf.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -182,8 +184,11 @@ static qn_status write_results(run *r, qn_err *err)
 
     fill_residency(r);
     note_fallbacks(r);
+    QN_TRY(qn_les_writes_wait(r->result, err));
     if (is_seen && r->sim)
         QN_TRY(qn_les_add_tables(r->result, err));
+    if (r->config->format != QN_LES_FORMAT_NPY && !r->is_stopped)
+        QN_TRY(qn_les_run_write_nc(r, err));
     if (has_files) {
         QN_TRY(qn_les_write_table(r->result, "series", err));
         QN_TRY(qn_les_write_table(r->result, "spectrum", err));
@@ -269,6 +274,8 @@ out:
 /* Frees all that is on the device. */
 static void drop_flow(run *r)
 {
+    if (r->result)
+        qn_les_writes_wait(r->result, NULL);
     qn_film_abort(r->film);
     qn_les_run_loop_free(r);
     qn_buf_free(r->shells);
@@ -415,12 +422,17 @@ qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result *
     r.plan = qn_les_schedule_of(r.config);
     watch.mode = mode_of(r.config);
     QN_TRY(qn_progress_new(&watch, "les run", "steps", r.config->steps, &r.progress, err));
+    if (r.config->format != QN_LES_FORMAT_NPY)
+        QN_TRY(qn_nc_load("format", err));
+    QN_TRY(qn_les_writes_open(ctx, r.result, err));
     QN_TRY(open_folder(&r, err));
     if (!r.result->was_finished)
         QN_TRY(run_safely(&r, err));
     qn_progress_done(r.progress);
 out:
     run_free(&r);
+    if (r.result)
+        qn_les_writes_close(r.result);
     if (close_folder(&r) && st != QN_OK && !r.is_stopped)
         qn_suffix(err, QN_RUN_KEPT);
     if (st == QN_OK)

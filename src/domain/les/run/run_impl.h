@@ -3,6 +3,7 @@
 #define QN_LES_RUN_IMPL_H
 
 #include "run.h"
+#include "variables.h"
 
 #include "util/y4m.h"
 
@@ -19,8 +20,10 @@ typedef struct run_span {
 typedef struct run_slot {
     qn_graph *graph;
     qn_buf *field;
-    int copy;    /* its stage that copies the field to the store, or -1 */
-    int pending; /* step whose field is being downloaded, or -1 */
+    int copy;                            /* its stage that copies the field to the store, or -1 */
+    int pending;                         /* step whose field is being downloaded, or -1 */
+    qn_buf *parts[QN_LES_MAX_VARIABLES]; /* what flow.nc has besides the field */
+    int n_parts;
 } run_slot;
 
 /* When to copy the state to the host, for when the device fails. */
@@ -78,6 +81,13 @@ qn_status qn_les_run_loop_make(run *r, qn_err *err);
 qn_status qn_les_run_first(run *r, qn_err *err); /* everything due at step 0 */
 qn_status qn_les_run_loop(run *r, qn_err *err);
 void qn_les_run_loop_free(run *r);
+
+/* run_record.c: records of snapshots, and flow.nc, which is made from them. */
+qn_status qn_les_run_add_record(run *r, run_slot *slot, qn_err *err); /* to its graph */
+size_t qn_les_run_record_bytes(const run_slot *slot);                 /* besides the field */
+qn_status qn_les_run_put_record(run *r, const run_slot *slot, const void *field, qn_err *err);
+void qn_les_run_free_record(run_slot *slot);
+qn_status qn_les_run_write_nc(run *r, qn_err *err);
 
 /* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);

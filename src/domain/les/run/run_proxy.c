@@ -7,6 +7,7 @@
 
 #include "digest.h"
 #include "output.h"
+#include "writes.h"
 #include "util/npy.h"
 #include "util/png.h"
 #include "util/list.h"
@@ -272,6 +273,8 @@ static qn_status decode_all(decoding *d, qn_err *err)
     }
     for (int k = 0; k < 2; k++)
         QN_TRY(collect(d, &d->slots[(n + k) % 2], err));
+    qn_les_run_enter(r, QN_LES_TIME_PLOT);
+    QN_TRY(qn_les_writes_wait(r->result, err));
     QN_TRY(close_film(r, err));
 out:
     return st;

@@ -7,6 +7,7 @@
 #include "run_impl.h"
 
 #include "output.h"
+#include "writes.h"
 
 #include "util/clock.h"
 #include "util/str.h"
@@ -213,11 +214,14 @@ out:
 /* The files from before it get their names together with it, and the checkpoint before goes. */
 qn_status qn_les_run_save(run *r, qn_err *err)
 {
-    const qn_status st = keep(r, err);
+    qn_status st = QN_OK;
 
-    if (st != QN_OK || r->is_stopped)
-        return st;
-    return r->step == r->plan.steps ? save_last(r, err) : save_scratch(r, err);
+    QN_TRY(keep(r, err));
+    QN_TRY(qn_les_writes_wait(r->result, err)); /* what is put until here is committed with it */
+    if (!r->is_stopped)
+        QN_TRY(r->step == r->plan.steps ? save_last(r, err) : save_scratch(r, err));
+out:
+    return st;
 }
 
 /* States to go back to when the device fails. */
