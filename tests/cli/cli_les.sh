@@ -80,8 +80,24 @@ PY
 mkdir "$scratch/none"
 PATH=$scratch/bin:$scratch/none exits 0 "$QUERN_BIN" les run --progress off --quiet --backend cpu \
     --n 32 --steps 20 --stride 10 --what sim --observer snapshots --video webm --out g
-has "$err" 'no video: .*ffmpeg'
-has g/les_metrics.json 'no video'
+has "$err" '^\[les\] the film is les_video.y4m instead: ffmpeg is not installed$'
+has g/les_metrics.json 'the film is y4m, not webm'
+head -c 60 g/les_video.y4m | grep -aq '^YUV4MPEG2 W' || fail "no film in place of the other"
+
+# Pictures have a title, a bar and numbers beside it; their colours are those of a range.
+drawn() { les --what sim --observer snapshots --video none --out "$@"; }
+exits 0 drawn p1 --clim -2,2
+exits 0 drawn p2 --clim -2,2
+exits 0 drawn p3 --clim rolling
+exits 0 drawn p4 --clim -2,3
+cmp -s p1/les_frame_0003.png p2/les_frame_0003.png || fail "two runs drew different pictures"
+for other in d p3 p4; do
+    ! cmp -s p1/les_frame_0003.png $other/les_frame_0003.png || fail "the range of $other has no effect"
+done
+cmp -s d/les_frame_0000.png p3/les_frame_0000.png || fail "the range of the first picture is not its own"
+for clim in 2,1 2 x,3 1,nan 1,2,3; do
+    refused 2 "clim: '$clim' is neither first, rolling, nor two numbers LO,HI" drawn p5 --clim "$clim"
+done
 
 # Refused.
 refused 2 'dt: 3 is unstable: .*the largest admissible dt is 0\.' les --dt 3 --out bad

@@ -2,6 +2,7 @@
 #include "sw_fixture.h"
 
 #include "domain/solweig/picture/map_png.h"
+#include "util/canvas.h"
 #include "util/file.h"
 
 #include <png.h>
@@ -114,15 +115,15 @@ static void every_letter_is_different_and_others_are_question_marks(void **state
 
             for (int k = 0; k < 35; k++)
                 n_other +=
-                    qn_sw_font_has(first, k % 5, k / 5) != qn_sw_font_has(second, k % 5, k / 5);
+                    qn_font_has(first, k % 5, k / 5) != qn_font_has(second, k % 5, k / 5);
             assert_true(n_other > 0);
         }
     }
-    assert_int_equal(qn_sw_font_letters("a\xC2\xB0\xE2\x82\xAC\xFF\n"), 5);
+    assert_int_equal(qn_font_letters("a\xC2\xB0\xE2\x82\xAC\xFF\n"), 5);
     for (int k = 0; k < 35; k++)
-        assert_int_equal(qn_sw_font_has("\xE2\x82\xAC", k % 5, k / 5),
-                         qn_sw_font_has("?", k % 5, k / 5));
-    assert_true(qn_sw_font_has("\xC2\xB0", 1, 0));
+        assert_int_equal(qn_font_has("\xE2\x82\xAC", k % 5, k / 5),
+                         qn_font_has("?", k % 5, k / 5));
+    assert_true(qn_font_has("\xC2\xB0", 1, 0));
 }
 
 static void steps_are_round_and_few(void **state)
@@ -131,7 +132,7 @@ static void steps_are_round_and_few(void **state)
 
     (void)state;
     for (double span = 1e-6; span < 1e7; span *= 1.37) {
-        const double step = qn_sw_round_step(span, 8);
+        const double step = qn_round_step(span, 8);
         const double lead = step / pow(10, floor(log10(step) + 1e-9));
         int is_round = 0;
 

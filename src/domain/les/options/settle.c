@@ -2,6 +2,8 @@
 #include "options.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 int qn_les_smooth_width(int n)
 {
@@ -151,9 +153,34 @@ static qn_status settle_files(qn_les_options *c, qn_err *err)
     if (c->format != QN_LES_FORMAT_NPY && c->kernel_only[0])
         return qn_fail(err, QN_ERR_USAGE, "format: without a flow there is only npy");
     if (c->format != QN_LES_FORMAT_NPY && c->observer != QN_LES_OBSERVE_SNAPSHOTS)
-        return qn_fail(err, QN_ERR_USAGE,
-                       "format: netcdf has the fields of snapshots, which observer snapshots gives");
+        return qn_fail(
+            err, QN_ERR_USAGE,
+            "format: netcdf has the fields of snapshots, which observer snapshots gives");
     return QN_OK;
+}
+
+int qn_les_clim(const qn_les_options *options, double *low, double *high)
+{
+    int end = 0;
+
+    return sscanf(options->clim, "%lf,%lf%n", low, high, &end) == 2 && !options->clim[end] &&
+           isfinite(*high - *low) && *low < *high;
+}
+
+int qn_les_clim_rolls(const qn_les_options *options)
+{
+    return !strcmp(options->clim, "rolling");
+}
+
+static qn_status settle_pictures(const qn_les_options *c, qn_err *err)
+{
+    double low, high;
+
+    if (!strcmp(c->clim, "first") || qn_les_clim_rolls(c) || qn_les_clim(c, &low, &high))
+        return QN_OK;
+    return qn_fail(err, QN_ERR_USAGE,
+                   "clim: '%s' is neither first, rolling, nor two numbers LO,HI with LO below HI",
+                   c->clim);
 }
 
 qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
@@ -169,6 +196,7 @@ qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
     QN_TRY(settle_field(config, err));
     QN_TRY(settle_codec(config, err));
     QN_TRY(settle_files(config, err));
+    QN_TRY(settle_pictures(config, err));
 out:
     return st;
 }

@@ -38,7 +38,7 @@ static qn_status make_plan(const qn_les_options *config, const char *stamp, qn_s
 {
     static const char *const free_to_differ[] = {
         "out",   "log_metrics", "resume", "resume_with_changes", "checkpoint_every",
-        "video", "backend"
+        "video", "clim",        "backend"
     };
     json_t *json = qn_les_options_json(config);
     const char *key;

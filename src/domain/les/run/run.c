@@ -276,14 +276,12 @@ static void drop_flow(run *r)
 {
     if (r->result)
         qn_les_writes_wait(r->result, NULL);
-    qn_film_abort(r->film);
     qn_les_run_loop_free(r);
     qn_buf_free(r->shells);
     qn_buf_free(r->z);
     qn_les_proxy_free(r->proxy);
     qn_les_codec_free(r->codec);
     qn_les_sim_free(r->sim);
-    r->film = NULL;
     r->shells = r->z = NULL;
     r->proxy = NULL;
     r->codec = NULL;
@@ -389,7 +387,8 @@ static qn_status open_folder(run *r, qn_err *err)
         QN_TRY(read_finished(r, err));
     else
         QN_TRY(qn_les_run_load(r, err));
-    if (qn_run_folder_fact(result->folder, "changes"))
+    result->has_changes = qn_run_folder_fact(result->folder, "changes") != NULL;
+    if (result->has_changes)
         qn_les_flag(result, "%s", qn_run_folder_fact(result->folder, "changes"));
 out:
     return st;

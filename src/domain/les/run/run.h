@@ -72,6 +72,7 @@ struct qn_les_result {
     int has_passes;   /* steps used quern's own passes */
     int first_step;   /* not 0 after --resume */
     int was_finished; /* before: nothing was computed */
+    int has_changes;  /* of its physics, on the way */
     qn_les_stability stability;
     qn_les_progress end;
     qn_les_time times[QN_LES_TIMES];

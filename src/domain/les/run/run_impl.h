@@ -5,8 +5,6 @@
 #include "run.h"
 #include "variables.h"
 
-#include "util/y4m.h"
-
 enum { RUN_GRAPHS_MAX = 32 };
 
 /* A graph of steps, and the span that it computes. */
@@ -63,7 +61,6 @@ typedef struct run {
     qn_les_phase phase;
     double phase_since;
     double span_us; /* time of a usual span, last measured */
-    qn_film *film;
 } run;
 
 /* From now on, time counts as `phase`. */
