@@ -25,12 +25,14 @@ static int choose_path(void **state)
 static void write_one(void)
 {
     qn_les_saved saved = { .step = 120 };
+    qn_out out = { 0 };
 
     must(qn_les_saved_grow(&saved, QN_LES_SAVED_SIM, 1001, &failure));
     for (int i = 0; i < 1001; i++)
         ((uint8_t *)saved.parts[QN_LES_SAVED_SIM].data)[i] = (uint8_t)(i * 7);
     must(qn_les_saved_grow(&saved, QN_LES_SAVED_Z, 64, &failure));
-    must(qn_les_checkpoint_write(path, &saved, &failure));
+    must(qn_out_open(path, &out, &failure));
+    must(qn_les_checkpoint_write(&out, &saved, &failure));
     qn_les_saved_free(&saved);
 }
 

@@ -187,6 +187,19 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
     return st;
 }
 
+qn_status qn_les_sim_forgive(qn_les_sim *sim, qn_err *err)
+{
+    double clock[CLOCK_WORDS];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock, err));
+    clock[CLOCK_BAD] = 0;
+    clock[CLOCK_LAST_GOOD] = clock[CLOCK_FIRST_BAD] = -1;
+    QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
+out:
+    return st;
+}
+
 /* Checkpoints: the state, then the clock. */
 
 size_t qn_les_sim_save_bytes(const qn_les_sim *sim)

@@ -288,52 +288,35 @@ static void drop_flow(run *r)
     r->sim = NULL;
 }
 
-/* A device that fails. What it has computed since the last state on the host is lost, and computed
- * again on the CPU, with all that follows. Graphs leave their failures to this. */
+/* A device that fails. */
 
-static int is_failure(qn_status status)
+static qn_status go_back(void *user, qn_err *err)
 {
-    return qn_status_is_device_fault(status) || status == QN_ERR_COMPILE ||
-           status == QN_ERR_UNSUPPORTED || status == QN_ERR_BUSY || status == QN_ERR_MISMATCH ||
-           status == QN_ERR_NOMEM || status == QN_ERR_LIMIT;
-}
+    run *r = user;
 
-static void go_back(run *r)
-{
+    (void)err;
     drop_flow(r);
     r->step = (int)r->saved.step;
     if (!r->step)
         qn_les_saved_free(&r->saved);
     qn_les_result_rewind(r->result, r->step ? r->step : -1);
     r->is_stopped = 0;
-    r->has_failed = 1;
-    r->can_repeat = 0;
+    return QN_OK;
 }
 
-static qn_status run_once(run *r, qn_err *err)
+static qn_status run_once(void *user, qn_err *err)
 {
+    run *r = user;
+
     return r->config->kernel_only[0] ? run_without_flow(r, err) : run_flow(r, err);
 }
 
 static qn_status run_safely(run *r, qn_err *err)
 {
-    qn_placing placing = { qn_ctx_pinned(r->ctx), QN_FALLBACK_ERROR };
-    qn_status st;
+    const qn_les_work work = { run_once, go_back, r };
 
-    r->can_repeat = qn_device_count(r->ctx) > 1 && placing.pinned != QN_CPU_SLOT;
-    if (!r->can_repeat)
-        return run_once(r, err);
-    placing = qn_ctx_set_placing(r->ctx, placing);
-    st = run_once(r, err);
-    if (is_failure(st)) {
-        QN_TRY(qn_fallback_note(r->ctx, "les.run", err));
-        go_back(r);
-        qn_ctx_set_placing(r->ctx, (qn_placing){ QN_CPU_SLOT, QN_FALLBACK_CPU });
-        st = run_once(r, err);
-    }
-out:
-    qn_ctx_set_placing(r->ctx, placing);
-    return st;
+    r->safe = qn_les_safe_of(r->ctx, "les.run");
+    return qn_les_safely(&r->safe, &work, err);
 }
 
 static void run_free(run *r)

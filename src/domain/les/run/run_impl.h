@@ -4,6 +4,7 @@
 
 #include "run.h"
 #include "variables.h"
+#include "domain/les/safe.h"
 
 enum { RUN_GRAPHS_MAX = 32 };
 
@@ -23,12 +24,6 @@ typedef struct run_slot {
     qn_buf *parts[QN_LES_MAX_VARIABLES]; /* what flow.nc has besides the field */
     int n_parts;
 } run_slot;
-
-/* When to copy the state to the host, for when the device fails. */
-typedef struct run_watch {
-    int is_on;
-    double least_us, start_us, last_us, spent_us, us_per_byte;
-} run_watch;
 
 typedef struct run {
     qn_ctx *ctx;
@@ -52,8 +47,8 @@ typedef struct run {
     int hash_omega, hash_z; /* first stages of the digests */
 
     qn_les_saved saved;         /* the last state on the host; step 0: none */
-    int can_repeat, has_failed; /* what a device fails to do is done again; by now on the CPU */
-    run_watch watch;
+    qn_les_safe safe;
+    qn_les_watch watch;
     int step;
     int is_stopped; /* cells are not finite */
 
@@ -89,7 +84,6 @@ qn_status qn_les_run_write_nc(run *r, qn_err *err);
 /* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);
 qn_status qn_les_run_forget(run *r, qn_err *err); /* the last state of a shorter run */
-void qn_les_run_watch(run *r);
 int qn_les_run_should_keep(const run *r);
 qn_status qn_les_run_keep(run *r, qn_err *err);
 qn_status qn_les_run_keep_field(run *r, int step, const void *field,

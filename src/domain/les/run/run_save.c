@@ -16,10 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A state for the device's failure is copied when all of them together then have taken at most this
- * part of the time, and not more often than in so many seconds. */
-enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
-
 enum { CHECKPOINT_NAME = 40 };
 
 /* The array whose beginning is the part; NULL: the run has none, or the part is made in another
@@ -55,8 +51,10 @@ static size_t bytes_of(const run *r, int part)
         return r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0;
     case QN_LES_SAVED_HASHES:
         return r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0;
-    default:
+    case QN_LES_SAVED_SHELLS:
         return r->shells ? qn_buf_bytes(r->shells) : 0;
+    default:
+        return 0;
     }
 }
 
@@ -132,9 +130,9 @@ static size_t missing_bytes(const run *r)
 static qn_status keep(run *r, qn_err *err)
 {
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
-    const double missing = (double)missing_bytes(r);
+    const size_t missing = missing_bytes(r);
     qn_les_residency *res = &r->result->residency;
-    run_watch *w = &r->watch;
+    double start;
     qn_les_progress now;
     qn_status st = QN_OK;
 
@@ -143,13 +141,12 @@ static qn_status keep(run *r, qn_err *err)
     r->is_stopped |= now.n_not_finite > 0;
     if (r->is_stopped)
         return QN_OK;
-    w->last_us = qn_now_us();
+    start = qn_now_us();
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
         QN_TRY(append(r, p, err));
     QN_TRY(save_log(r, err));
     QN_TRY(save_sim(r, err));
-    w->us_per_byte = (qn_now_us() - w->last_us) / missing;
-    w->spent_us += qn_now_us() - w->last_us;
+    qn_les_watch_note(&r->watch, start, missing);
     res->n_checkpoints++;
     res->checkpoint_bytes += qn_ctx_transfers(r->ctx).d2h_bytes - before;
 out:
@@ -162,17 +159,17 @@ static qn_status save_last(run *r, qn_err *err)
 {
     qn_run_folder *folder = r->result->folder;
     const char *before = qn_run_folder_fact(folder, "kept");
-    char name[CHECKPOINT_NAME], steps[CHECKPOINT_NAME], *path = NULL;
+    char name[CHECKPOINT_NAME], steps[CHECKPOINT_NAME];
+    qn_out out;
     qn_status st = QN_OK;
 
     snprintf(name, sizeof name, QN_LES_KEPT, (long)r->step);
     snprintf(steps, sizeof steps, "%d %ld", r->step, before ? strtol(before, NULL, 10) : 0L);
-    QN_TRY(qn_run_folder_path(folder, name, &path, err));
-    QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
+    QN_TRY(qn_run_folder_create(folder, name, &out, err));
+    QN_TRY(qn_les_checkpoint_write(&out, &r->saved, err));
     QN_TRY(qn_run_folder_add(folder, name, err));
     QN_TRY(qn_run_folder_commit(folder, "kept", steps, err));
 out:
-    free(path);
     return st;
 }
 
@@ -193,13 +190,14 @@ static qn_status save_scratch(run *r, qn_err *err)
 {
     qn_run_folder *folder = r->result->folder;
     const char *before = qn_run_folder_fact(folder, "checkpoint");
-    char name[CHECKPOINT_NAME], step[24], *path = NULL;
+    char name[CHECKPOINT_NAME], step[24];
+    qn_out out;
     qn_status st = QN_OK;
 
     snprintf(name, sizeof name, QN_LES_CHECKPOINT, (long)r->step);
     snprintf(step, sizeof step, "%d", r->step);
-    QN_TRY(qn_run_folder_scratch(folder, name, &path, err));
-    QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
+    QN_TRY(qn_run_folder_create(folder, name, &out, err));
+    QN_TRY(qn_les_checkpoint_write(&out, &r->saved, err));
     QN_TRY(qn_run_folder_keep(folder, name, err));
     if (before && strcmp(before, step)) {
         snprintf(name, sizeof name, QN_LES_CHECKPOINT, strtol(before, NULL, 10));
@@ -207,7 +205,6 @@ static qn_status save_scratch(run *r, qn_err *err)
     }
     QN_TRY(qn_run_folder_commit(folder, "checkpoint", step, err));
 out:
-    free(path);
     return st;
 }
 
@@ -228,12 +225,7 @@ out:
 
 int qn_les_run_should_keep(const run *r)
 {
-    const run_watch *w = &r->watch;
-    const double now = qn_now_us();
-
-    return w->is_on && now - w->last_us >= w->least_us &&
-           KEEP_TIMES * (w->spent_us + w->us_per_byte * (double)missing_bytes(r)) <=
-               now - w->start_us;
+    return r->watch.is_on && qn_les_watch_is_due(&r->watch, missing_bytes(r));
 }
 
 qn_status qn_les_run_keep(run *r, qn_err *err)
@@ -257,18 +249,6 @@ qn_status qn_les_run_keep_field(run *r, int step, const void *field, qn_err *err
     if (qn_les_saved_grow(&r->saved, QN_LES_SAVED_FIELDS, at + bytes, err) == QN_OK)
         memcpy((char *)part->data + at, field, bytes);
     return QN_OK; /* without memory, it is downloaded again when it is needed */
-}
-
-void qn_les_run_watch(run *r)
-{
-    const char *text = getenv("QUERN_CHECKPOINT_S");
-    const double now = qn_now_us();
-
-    r->watch = (run_watch){ .is_on = r->can_repeat,
-                            .least_us = 1e6 * (text && *text ? strtod(text, NULL) : KEEP_LEAST_S),
-                            .us_per_byte = 1e-3,
-                            .start_us = now,
-                            .last_us = now };
 }
 
 /* Resuming. */
@@ -323,9 +303,10 @@ static qn_status expect(run *r, int part, qn_err *err)
 {
     const size_t bytes = bytes_of(r, part);
     static const char *const names[QN_LES_SAVED_PARTS] = { "state",  "vectors", "anchors", "log",
-                                                           "fields", "hashes",  "spectrum" };
+                                                           "fields", "hashes",  "spectrum",
+                                                           "options", "forcing" };
 
-    if (r->has_failed && r->saved.parts[part].n > bytes)
+    if (r->safe.has_failed && r->saved.parts[part].n > bytes)
         r->saved.parts[part].n = bytes; /* what was added after the state */
     if (r->saved.parts[part].n == bytes)
         return QN_OK;
@@ -368,7 +349,7 @@ static qn_status restore_fields(run *r, qn_err *err)
     qn_run_folder *folder = r->result->folder;
     qn_status st = QN_OK;
 
-    if (!r->store || r->has_failed || r->config->ensemble > 1 ||
+    if (!r->store || r->safe.has_failed || r->config->ensemble > 1 ||
         r->config->observer != QN_LES_OBSERVE_SNAPSHOTS)
         return QN_OK;
     r->result->folder = NULL;
