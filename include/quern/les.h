@@ -85,8 +85,8 @@ QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
 /* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED.
  *
  * When the device fails, in any call of the flow, it goes on on the CPU from the last copy of its state
- * on the host, with one line on stderr, as a whole run does; with the policy QN_FALLBACK_ERROR the call
- * fails instead. */
+ * on the host, with one line on stderr, as a whole run does. With the policy QN_FALLBACK_ERROR the call
+ * fails instead, and no state is copied. */
 QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
 
 /* Fields of a flow: numbers in its precision, member after member, row after row. */

@@ -1,11 +1,11 @@
-"""A closure of one's own in the loop of a flow, in cells: an editor that knows `# %%` runs them one by one.
+"""A closure of one's own in a flow, in cells: an editor that knows `# %%` runs them one by one.
 
-A learned closure is a function from the resolved vorticity to what the missing scales do to it. Here it is a
-formula, so that nothing has to be trained: a high power of the wavenumber that takes energy from the smallest
-waves. A network goes to the same place.
+A learned closure is a function from the resolved vorticity to what the missing scales do to it.
+Here it is a formula, so that nothing has to be trained: a high power of the wavenumber that takes
+energy from the smallest waves. A network goes to the same place.
 """
 
-# %% A flow without a closure of its own, and one with four times the cells to compare with
+# %% A flow without a closure of its own
 import numpy as np
 
 import quern
@@ -41,9 +41,10 @@ for name, flow in (("without", bare), ("with", closed)):
     print(f"{name:8} energy {state['energy']:.4f}  enstrophy {state['enstrophy']:.3f}")
 
 # %% Without copies: the arrays of the flow in the hands of another library
-# field() is an array that stays where it lies. On CUDA, cupy.asarray(field) and torch.as_tensor(field) are
-# its memory on the GPU; on the CPU, np.from_dlpack(field), torch.from_dlpack(field) and field.view() are
-# its memory on the host. Nothing crosses the bus between the steps.
+# field() is an array that stays where it lies. On CUDA, cupy.asarray(field) and
+# torch.as_tensor(field) are its memory on the GPU; on the CPU, np.from_dlpack(field),
+# torch.from_dlpack(field) and field.view() are its memory on the host. With fallback="error" in the
+# context, no copy of the state is kept either, and nothing crosses the bus between the steps.
 shared = quern.les.Flow(**settings)
 on_gpu = any(device.id.startswith("cuda:") for device in ctx.devices)
 try:

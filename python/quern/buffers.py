@@ -144,9 +144,9 @@ class Array:
         return result
 
     def view(self, access: str = "read") -> np.ndarray:
-        """The host copy itself, without another copy, after waiting for runs that write it. On a
-        device, it is fetched first. It shows the array until a stage writes that, which needs another
-        view(); with "update" it may be written to, and all other copies become stale."""
+        """The host copy itself, without another copy, after waiting for runs that write it. From a
+        device it is fetched first. It shows the array until a stage writes that; then ask again.
+        With "update" it may be written to, and all other copies become stale."""
         if access not in _ACCESS:
             raise ValueError(f"access={access!r}; it is 'read', 'update' or 'discard'")
         address = self._hold(0, _ACCESS[access])

@@ -47,11 +47,12 @@ _MANY = 16  # steps that are one submission
 
 class Field(Array):
     """A field of a flow where it lies, for other libraries: DLPack shares the host's memory, and
-    `__cuda_array_interface__` that of a CUDA device. Flow.field() brings it up to date; what was written
-    to it becomes part of the flow by Flow.set_vorticity(field) or Flow.set_forcing(field)."""
+    `__cuda_array_interface__` that of a CUDA device. Flow.field() brings it up to date; what was
+    written to it becomes part of the flow by Flow.set_vorticity(field) or Flow.set_forcing(field).
+    """
 
     def __dlpack__(self, **options: Any) -> Any:
-        """The memory on the host, not a copy; other copies become stale, as it may be written to."""
+        """The memory on the host, not a copy; other copies become stale, for it may be changed."""
         return self.view("update").__dlpack__(**options)
 
 
@@ -63,8 +64,8 @@ class Flow(Tool):
             print(state["time"], state["energy"])
         omega = flow.vorticity()
 
-    Settings are the options of `quern les run`; `ic` and `forcing` may be arrays. When the device fails,
-    the flow goes on on the CPU, with a FallbackWarning.
+    Settings are the options of `quern les run`; `ic` and `forcing` may be arrays. When the device
+    fails, the flow goes on on the CPU, with a FallbackWarning.
     """
 
     def __init__(self, *, ctx: Context | None = None, backend: str | None = None,
@@ -119,8 +120,8 @@ class Flow(Tool):
             yield self.inspect()
 
     def run(self, n: int, callback: Callable[[Flow], Any] | None = None, every: int = 1) -> None:
-        """Makes `n` steps, and calls `callback` with the flow after every `every` of them and after the
-        last. It may read the flow and change it."""
+        """Makes `n` steps, and calls `callback` with the flow after every `every` of them and after
+        the last. It may read the flow and change it."""
         if callback is None:
             return self.step(n)
         for _ in self.steps(n, every):
@@ -171,13 +172,13 @@ class Flow(Tool):
         self._set("vorticity", values)
 
     def set_forcing(self, values: npt.ArrayLike | Field) -> None:
-        """Sets what is added to the change of the vorticity in time, (n, n), until it is set again. It
-        takes the place of the forcing of the settings."""
+        """Sets what is added to the change of the vorticity in time, (n, n), until it is set again.
+        It takes the place of the forcing of the settings."""
         self._set("forcing", values)
 
     def field(self, name: str) -> Field:
-        """A field as it is now, where it lies: "vorticity", "streamfunction", "u", "v" or "forcing". The
-        same Field each time; the next call overwrites it."""
+        """A field as it is now, where it lies: "vorticity", "streamfunction", "u", "v", "forcing".
+        The same Field each time; the next call overwrites it."""
         if name not in _QUANTITIES:
             raise ValueError(f"no field {name!r}; there are {', '.join(_QUANTITIES)}")
         handle = c.c_void_p()

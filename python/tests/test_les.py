@@ -174,7 +174,7 @@ def test_a_callback_reads_the_flow_and_changes_it(ctx):
         assert [state["step"] for state in flow.steps(7, every=3)] == [28, 31, 32]
         with pytest.raises(ValueError, match="every=0"):
             next(flow.steps(3, every=0))
-        with pytest.raises(ValueError, match=r"forcing: an array of shape \(3, 3\), not \(32, 32\)"):
+        with pytest.raises(ValueError, match=r"forcing: an array of shape \(3, 3\), not"):
             flow.set_forcing(np.zeros((3, 3)))
 
 

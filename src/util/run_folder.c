@@ -22,11 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { OPEN_TRIES = 16 };
 
 struct qn_run_folder {
     char *path, *journal_path;
@@ -38,9 +35,11 @@ struct qn_run_folder {
     qn_map added;     /* names that the next commit publishes */
     qn_map kept;      /* scratch files that the next commit syncs */
     qn_map forgotten; /* scratch files that the next commit removes */
+    qn_str pending;   /* lines that the next commit writes first */
     qn_run_state state;
-    int was_made;  /* this run created the folder */
-    int is_shared; /* a run with another plan used it before */
+    int was_finished; /* and is so until the next commit: it goes on with another plan */
+    int was_made;     /* this run created the folder */
+    int is_shared;    /* a run with another plan used it before */
 };
 
 static qn_status fail_io(const qn_run_folder *f, const char *doing, const char *name, qn_err *err)
@@ -75,6 +74,7 @@ static void drop(qn_run_folder *f)
     qn_map_free(&f->added);
     qn_map_free(&f->kept);
     qn_map_free(&f->forgotten);
+    qn_str_free(&f->pending);
     free(f->plan);
     free(f->path);
     free(f->journal_path);
@@ -175,50 +175,6 @@ static qn_status read_line(void *user, const char *text, qn_err *err)
     return st;
 }
 
-/* The lock. */
-
-static qn_status read_owner(void *user, const char *text, qn_err *err)
-{
-    (void)err;
-    if (!strncmp(text, "owner ", 6))
-        sscanf(text + 6, "%ld", (long *)user);
-    return QN_OK;
-}
-
-static qn_status refuse(qn_run_folder *f, qn_err *err)
-{
-    long owner = 0;
-
-    if (errno != EWOULDBLOCK)
-        return fail_io(f, "lock", QN_RUN_JOURNAL, err);
-    if (qn_journal_read(&f->journal, read_owner, &owner, NULL) == QN_OK && owner)
-        return qn_fail(err, QN_ERR_IO, "%s: another run, process %ld, is writing into this folder",
-                       f->path, owner);
-    return qn_fail(err, QN_ERR_IO, "%s: another run is writing into this folder", f->path);
-}
-
-/* A run that ends may remove its journal, so the one that was opened must still be there once it is
- * locked. */
-static qn_status lock_journal(qn_run_folder *f, qn_err *err)
-{
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-    struct stat opened, named;
-
-    for (int i = 0; i < OPEN_TRIES; i++) {
-        if ((f->journal.fd = openat(f->dir, QN_RUN_JOURNAL, flags, 0666)) < 0)
-            return fail_io(f, "write", QN_RUN_JOURNAL, err);
-        if (flock(f->journal.fd, LOCK_EX | LOCK_NB) != 0)
-            return refuse(f, err);
-        if (fstat(f->journal.fd, &opened) == 0 &&
-            fstatat(f->dir, QN_RUN_JOURNAL, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
-            return QN_OK;
-        close(f->journal.fd);
-        f->journal.fd = -1;
-    }
-    return qn_fail(err, QN_ERR_IO, "%s: other runs begin and end in this folder", f->path);
-}
-
 /* Folders. */
 
 static qn_status open_work(qn_run_folder *f, qn_err *err)
@@ -317,20 +273,15 @@ out:
     return st;
 }
 
-static int word_length(const char *word)
-{
-    const size_t n = strcspn(word, " ");
-
-    return (int)(n < 60 ? n : 60);
-}
-
 qn_status qn_run_folder_refuse(const qn_run_folder *folder, const char *was, const char *is,
                                const char *hint, qn_err *err)
 {
+    const size_t a = strcspn(was, " "), b = strcspn(is, " ");
+
     return qn_fail(err, QN_ERR_MISMATCH,
                    "%s: the run in this folder was another one: it had \"%.*s\", this "
                    "one has \"%.*s\"; %s",
-                   folder->path, word_length(was), was, word_length(is), is, hint);
+                   folder->path, (int)(a < 60 ? a : 60), was, (int)(b < 60 ? b : 60), is, hint);
 }
 
 /* Names the first word that differs: plans are lists of "option=value". */
@@ -363,11 +314,14 @@ static qn_status resume(qn_run_folder *f, const qn_run_folder_options *o, qn_err
                        "%s/" QN_RUN_UNFINISHED "/%s is missing or cut short: the run cannot be "
                        "resumed; start it again without --resume",
                        f->path, missing->key);
+    f->was_finished = f->state == QN_RUN_FINISHED;
+    if (is_other)
+        qn_str_addf(&f->pending, "plan %s\n", o->plan);
     f->state = QN_RUN_CONTINUED;
     QN_TRY(qn_journal_cut(&f->journal, f->journal.bytes, err));
     clear_work(f, &f->scratch);
     QN_TRY(open_work(f, err));
-    QN_TRY(add_owner(f, is_other ? o->plan : NULL, err));
+    QN_TRY(add_owner(f, NULL, err));
     QN_TRY(sync_folders(f, err));
 out:
     return st == QN_ERR_IO ? qn_suffix(err, QN_RUN_KEPT) : st;
@@ -400,7 +354,7 @@ static qn_status open_existing(qn_run_folder *f, const qn_run_folder_options *o,
         QN_TRY(qn_make_dirs(o->path, err));
     if ((f->dir = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: %s", o->path, strerror(errno));
-    QN_TRY(lock_journal(f, err));
+    QN_TRY(qn_journal_lock(&f->journal, f->dir, QN_RUN_JOURNAL, f->path, err));
     f->work = openat(f->dir, QN_RUN_UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (f->work < 0 && errno != ENOENT)
         return fail_io(f, "open", QN_RUN_UNFINISHED, err);
@@ -719,6 +673,8 @@ static qn_status commit(qn_run_folder *f, const char *end, qn_err *err)
     qn_str lines = { 0 };
     qn_status st = QN_OK;
 
+    qn_str_add_n(&lines, qn_str_get(&f->pending), f->pending.len);
+    lines.failed |= f->pending.failed;
     QN_TRY(sync_kept(f, &lines, err));
     for (size_t at = 0; (entry = qn_map_next(&f->added, &at));)
         QN_TRY(publish(f, entry->key, err));
@@ -730,6 +686,8 @@ static qn_status commit(qn_run_folder *f, const char *end, qn_err *err)
         QN_TRY(no_memory(f, err));
     if (lines.len)
         QN_TRY(qn_journal_add(&f->journal, qn_str_get(&lines), err));
+    f->pending.len = 0;
+    f->was_finished = 0;
     qn_map_free(&f->added);
     qn_map_free(&f->kept);
     f->added = f->kept = (qn_map){ 0 };
@@ -752,6 +710,19 @@ qn_status qn_run_folder_commit(qn_run_folder *folder, const char *key, const cha
     QN_TRY(commit(folder, line, err));
     line[strlen(line) - 1] = '\0';
     QN_TRY(read_fact(folder, line + strlen("fact "), err));
+out:
+    free(line);
+    return st;
+}
+
+qn_status qn_run_folder_note(qn_run_folder *folder, const char *key, const char *value, qn_err *err)
+{
+    char *line = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_text_new(&line, err, "%s %s", key, value));
+    QN_TRY(read_fact(folder, line, err));
+    qn_str_addf(&folder->pending, "fact %s\n", line);
 out:
     free(line);
     return st;
@@ -784,7 +755,9 @@ void qn_run_folder_close(qn_run_folder *folder)
 {
     if (!folder)
         return;
-    if (folder->state != QN_RUN_FINISHED && qn_run_folder_has_progress(folder)) {
+    if (folder->was_finished) {
+        remove_work(folder);
+    } else if (folder->state != QN_RUN_FINISHED && qn_run_folder_has_progress(folder)) {
         clear_work(folder, &folder->scratch);
     } else if (folder->state != QN_RUN_FINISHED) {
         abandon(folder);

@@ -139,7 +139,7 @@ static qn_status begin(qn_les *les, void *none, qn_err *err)
     qn_status st = QN_OK;
 
     (void)none;
-    if (les->safe.can_repeat)
+    if (les->safe.keeps)
         QN_TRY(qn_les_keep(les, err));
 out:
     return st;
@@ -153,7 +153,7 @@ qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, q
     QN_TRY(QN_NEW(les, 1, "a flow", err));
     les->ctx = ctx;
     les->safe = qn_les_safe_of(ctx, "les.flow");
-    qn_les_watch_begin(&les->watch, les->safe.can_repeat);
+    qn_les_watch_begin(&les->watch, les->safe.keeps);
     QN_TRY(qn_les_options_take(options, &les->config, err));
     QN_TRY(take_force(les, err));
     QN_TRY(qn_les_guarded(les, begin, NULL, err));
@@ -248,7 +248,7 @@ static qn_status make_steps(qn_les *les, void *user, qn_err *err)
 
     QN_TRY(add_steps(les, n, err));
     QN_TRY(check(les, err));
-    if (les->safe.can_repeat && qn_les_watch_is_due(&les->watch, qn_les_sim_save_bytes(les->sim)))
+    if (les->safe.keeps && qn_les_watch_is_due(&les->watch, qn_les_sim_save_bytes(les->sim)))
         return qn_les_keep(les, err); /* after a failure, the steps are made again */
     les->since += n;
 out:

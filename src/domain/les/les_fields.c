@@ -195,7 +195,7 @@ static qn_status put_vorticity(qn_les *les, qn_err *err)
 
     QN_TRY(put_field(les, QN_LES_VORTICITY, err));
     QN_TRY(qn_les_sim_forgive(les->sim, err));
-    if (les->safe.can_repeat)
+    if (les->safe.keeps)
         QN_TRY(qn_les_keep(les, err));
 out:
     return st;
@@ -239,7 +239,7 @@ static qn_status take_new_force(qn_les *les, const qn_les_setting *s, int is_new
     double *force = NULL;
     qn_status st = QN_OK;
 
-    les->is_force_stale = !s->values && !les->safe.can_repeat && !is_new;
+    les->is_force_stale = !s->values && !les->safe.keeps && !is_new;
     if (les->is_force_stale)
         return QN_OK;
     QN_TRY(QN_NEW(force, cells, "the force", err));
@@ -262,7 +262,7 @@ qn_status qn_les_set_force(qn_les *les, const qn_les_setting *s, qn_err *err)
     const int is_new = les->config.forcing != QN_LES_FORCING_STATIC;
     qn_status st = QN_OK;
 
-    if (les->safe.can_repeat && les->since)
+    if (les->safe.keeps && les->since)
         QN_TRY(qn_les_keep(les, err)); /* the steps before had another force */
     QN_TRY(take_new_force(les, s, is_new, err));
     if (s->values)

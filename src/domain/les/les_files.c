@@ -98,7 +98,7 @@ static qn_status restore_flow(qn_les *les, void *user, qn_err *err)
         QN_TRY(qn_les_set_force(les, &force, err));
     }
     QN_TRY(qn_les_sim_restore(les->sim, saved->parts[QN_LES_SAVED_SIM].data, err));
-    if (les->safe.can_repeat)
+    if (les->safe.keeps)
         QN_TRY(qn_les_keep(les, err));
 out:
     return st;

@@ -3,7 +3,7 @@
 #define QN_LES_IMPL_H
 
 #include "domain/les/flow/sim_impl.h"
-#include "domain/les/safe.h"
+#include "domain/les/flow/safe.h"
 
 struct qn_les {
     qn_ctx *ctx;

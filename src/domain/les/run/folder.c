@@ -277,7 +277,7 @@ static qn_status note_changes(proposal *p, qn_run_folder *folder, qn_err *err)
                 qn_les_folder_step(folder, &is_kept), qn_str_get(&p->changes));
     st = line.failed || p->changes.failed
              ? qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its plan", p->config->out)
-             : qn_run_folder_commit(folder, "changes", qn_str_get(&line), err);
+             : qn_run_folder_note(folder, "changes", qn_str_get(&line), err);
     qn_str_free(&line);
     return st;
 }

@@ -4,7 +4,7 @@
 
 #include "run.h"
 #include "variables.h"
-#include "domain/les/safe.h"
+#include "domain/les/flow/safe.h"
 
 enum { RUN_GRAPHS_MAX = 32 };
 
@@ -46,7 +46,7 @@ typedef struct run {
     qn_graph *hash_graph;
     int hash_omega, hash_z; /* first stages of the digests */
 
-    qn_les_saved saved;         /* the last state on the host; step 0: none */
+    qn_les_saved saved; /* the last state on the host; step 0: none */
     qn_les_safe safe;
     qn_les_watch watch;
     int step;

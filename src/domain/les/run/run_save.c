@@ -302,9 +302,9 @@ out:
 static qn_status expect(run *r, int part, qn_err *err)
 {
     const size_t bytes = bytes_of(r, part);
-    static const char *const names[QN_LES_SAVED_PARTS] = { "state",  "vectors", "anchors", "log",
-                                                           "fields", "hashes",  "spectrum",
-                                                           "options", "forcing" };
+    static const char *const names[QN_LES_SAVED_PARTS] = { "state",    "vectors", "anchors",
+                                                           "log",      "fields",  "hashes",
+                                                           "spectrum", "options", "forcing" };
 
     if (r->safe.has_failed && r->saved.parts[part].n > bytes)
         r->saved.parts[part].n = bytes; /* what was added after the state */

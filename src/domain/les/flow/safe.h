@@ -12,7 +12,8 @@ typedef struct qn_les_safe {
     qn_ctx *ctx;
     const char *what; /* in the line about a failure: "les.run" */
     int can_repeat;   /* there is another device than the CPU, and it has not failed */
-    int has_failed;   /* from then on, all is done on the CPU */
+    int keeps;      /* states are copied to the host for that: the policy is not to fail instead */
+    int has_failed; /* from then on, all is done on the CPU */
 } qn_les_safe;
 
 typedef struct qn_les_work {

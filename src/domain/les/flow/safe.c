@@ -19,10 +19,13 @@ static int is_failure(qn_status status)
 
 qn_les_safe qn_les_safe_of(qn_ctx *ctx, const char *what)
 {
+    const int can_repeat = qn_device_count(ctx) > 1 && qn_ctx_pinned(ctx) != QN_CPU_SLOT;
+
     return (qn_les_safe){ .ctx = ctx,
                           .what = what,
-                          .can_repeat =
-                              qn_device_count(ctx) > 1 && qn_ctx_pinned(ctx) != QN_CPU_SLOT };
+                          .can_repeat = can_repeat,
+                          .keeps =
+                              can_repeat && qn_ctx_settings(ctx)->fallback != QN_FALLBACK_ERROR };
 }
 
 qn_status qn_les_safely(qn_les_safe *safe, const qn_les_work *work, qn_err *err)
@@ -38,7 +41,7 @@ qn_status qn_les_safely(qn_les_safe *safe, const qn_les_work *work, qn_err *err)
     if (safe->can_repeat && is_failure(st)) {
         QN_TRY(qn_fallback_note(safe->ctx, safe->what, err));
         safe->has_failed = 1;
-        safe->can_repeat = 0;
+        safe->can_repeat = safe->keeps = 0;
         qn_ctx_set_placing(safe->ctx, on_cpu);
         QN_TRY(work->go_back(work->user, err));
         st = work->once(work->user, err);
