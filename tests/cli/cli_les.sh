@@ -84,6 +84,13 @@ has "$err" '^\[les\] the film is les_video.y4m instead: ffmpeg is not installed$
 has g/les_metrics.json 'the film is y4m, not webm'
 head -c 60 g/les_video.y4m | grep -aq '^YUV4MPEG2 W' || fail "no film in place of the other"
 
+# With an encoder (here one that copies), the film is what was asked for.
+printf '#!/bin/sh\nfor last; do :; done\nexec cat >"${last#file:}"\n' >"$scratch/none/ffmpeg"
+chmod +x "$scratch/none/ffmpeg"
+PATH=$scratch/none:$PATH exits 0 quern les run --progress off --quiet --backend cpu --n 32 --steps 20 --stride 10 \
+    --what sim --observer snapshots --video mp4 --out h
+cmp -s h/les_video.mp4 g/les_video.y4m || fail "the encoder got another film"
+
 # Pictures have a title, a bar and numbers beside it; their colours are those of a range.
 drawn() { les --what sim --observer snapshots --video none --out "$@"; }
 exits 0 drawn p1 --clim -2,2

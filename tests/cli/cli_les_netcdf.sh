@@ -41,6 +41,10 @@ exits 0 les --steps 60 --format both --ensemble 2 --precision f64 --mean-u 0.5 -
 exits 0 les --steps 100 --format both --ensemble 2 --precision f64 --mean-u 0.5 --resume --out more
 refused 4 '.* it had "format=both", this one has "format=npy"' \
     les --steps 120 --ensemble 2 --precision f64 --mean-u 0.5 --resume --out more
+QUERN_FAULT=sim.launch_us=0,sim.gbps=100000,device_lost@300*1 exits 0 quern les run --progress off --quiet --n 32 \
+    --stride 20 --k-cut 5 --k-mid 8 --observer snapshots --video none --steps 100 --format netcdf --ensemble 2 \
+    --precision f64 --mean-u 0.5 --backend sim --out lost
+has "$err" '^\[GPU\] les.run failed: .* CPU fallback\.$'
 long() { les --n 64 --steps 3000 --format netcdf --what sim "$@"; }
 long --checkpoint-every 100 --out killed >/dev/null 2>&1 &
 while ! grep -q ' fact checkpoint ' killed/run.journal 2>/dev/null; do sleep 0.01; done
@@ -70,6 +74,7 @@ def same(a, b):
             assert a[name].__dict__ == b[name].__dict__
 
 same("both/flow.nc", "more/flow.nc")
+same("both/flow.nc", "lost/flow.nc")
 same("killed/flow.nc", "long/flow.nc")
 one, both = xr.open_dataset("one/flow.nc"), xr.open_dataset("both/flow.nc")
 assert one.vorticity.dims == ("time", "y", "x") and one.spectra.dims == ("time", "wavenumber")
