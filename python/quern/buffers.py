@@ -146,7 +146,8 @@ class Array:
     def view(self, access: str = "read") -> np.ndarray:
         """The host copy itself, without another copy, after waiting for runs that write it. From a
         device it is fetched first. It shows the array until a stage writes that; then ask again.
-        With "update" it may be written to, and all other copies become stale."""
+        With "update" it may be written to, and all other copies become stale. The memory is there
+        until the array or its context is closed."""
         if access not in _ACCESS:
             raise ValueError(f"access={access!r}; it is 'read', 'update' or 'discard'")
         address = self._hold(0, _ACCESS[access])

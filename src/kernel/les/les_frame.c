@@ -1,7 +1,8 @@
 /* les_frame.c - fields as colours, so that only pixels leave the device.
  *
  * Blue below zero, almost white at zero, red above: five colours with linear interpolation. NaN is
- * black. Only + - * are used, so every device draws the same picture.
+ * black. Only + - * / of doubles are used, which round alike, so every device draws
+ * the same picture.
  */
 PRECISIONS
 #include "dialect.h"

@@ -46,5 +46,5 @@ MAP(les_nut, VAL(les_par, p), VAL(i32, e), INOUT(real, work))
 
 MAP(les_shift, VAL(double, by), INOUT(real, field))
 {
-    field[gx] = field[gx] + (real)by;
+    field[GI] = field[GI] + (real)by;
 }
