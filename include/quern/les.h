@@ -18,6 +18,7 @@
 #ifndef QUERN_LES_H
 #define QUERN_LES_H
 
+#include <quern/buffer.h>
 #include <quern/options.h>
 
 #ifdef __cplusplus
@@ -45,6 +46,7 @@ enum { QN_LES_OBSERVE_NONE, QN_LES_OBSERVE_METRICS, QN_LES_OBSERVE_SNAPSHOTS };
 enum { QN_LES_FFT_AUTO, QN_LES_FFT_FFTW, QN_LES_FFT_VKFFT, QN_LES_FFT_OWN };
 enum { QN_LES_VIDEO_NONE, QN_LES_VIDEO_Y4M, QN_LES_VIDEO_WEBM, QN_LES_VIDEO_MP4 };
 
+enum { QN_LES_FORMAT_NPY, QN_LES_FORMAT_NETCDF, QN_LES_FORMAT_BOTH };
 enum { QN_LES_HOLD_ARRAYS, QN_LES_HOLD_TABLES };
 enum { QN_LES_PROGRESS_OFF, QN_LES_PROGRESS_AUTO, QN_LES_PROGRESS_ON };
 
@@ -80,12 +82,45 @@ typedef struct qn_les_size {
 
 QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
 
-/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED. */
+/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED.
+ *
+ * When the device fails, in any call of the flow, it goes on on the CPU from the last copy of its state
+ * on the host, with one line on stderr, as a whole run does. With the policy QN_FALLBACK_ERROR the call
+ * fails instead, and no state is copied. */
 QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
 
-/* Copies the vorticity: ensemble * n * n numbers in the precision of the flow, member after member,
- * row after row. `bytes` is the size of `out`. */
+/* Fields of a flow: numbers in its precision, member after member, row after row. */
+typedef enum qn_les_quantity {
+    QN_LES_VORTICITY,
+    QN_LES_STREAMFUNCTION, /* u is its derivative along y, v that along x times -1 */
+    QN_LES_U,              /* velocities, with the uniform flow */
+    QN_LES_V,
+    QN_LES_FORCE, /* added to the change of the vorticity: n * n numbers, one field for all members */
+    QN_LES_QUANTITIES
+} qn_les_quantity;
+
+/* Copies a field. `bytes` is the size of `out`: ensemble * n * n numbers, n * n of the force. */
+QN_API qn_status qn_les_get(qn_les *les, qn_les_quantity what, void *out, size_t bytes,
+                            qn_err *err);
 QN_API qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err);
+
+/* Replaces the vorticity or the force by `n` numbers: n * n, of the vorticity also
+ * ensemble * n * n. A force takes the place of the forcing of the options. The time goes on. */
+QN_API qn_status qn_les_set(qn_les *les, qn_les_quantity what, const double *values, size_t n,
+                            qn_err *err);
+
+/* The same without a copy. qn_les_buffer gives an array that has the field as it is now; it belongs to
+ * the flow, which overwrites it when it is asked for that field again (hold a view of it, by
+ * qn_buf_view, to keep it beyond the flow). <quern/interop.h> lends it to other libraries, on the device
+ * where it is. qn_les_apply takes its content as the new vorticity or force. */
+QN_API qn_status qn_les_buffer(qn_les *les, qn_les_quantity what, qn_buf **out, qn_err *err);
+QN_API qn_status qn_les_apply(qn_les *les, qn_les_quantity what, qn_err *err);
+
+/* Writes the state to a file, and takes it back: step, time, vorticity and force. The flow that takes it
+ * has the same grid, precision and members, else QN_ERR_MISMATCH. The state that a whole run keeps
+ * (les_t000100.checkpoint) fits, too. */
+QN_API qn_status qn_les_save(qn_les *les, const char *path, qn_err *err);
+QN_API qn_status qn_les_restore(qn_les *les, const char *path, qn_err *err);
 
 /* Copies the energy of one member by wavenumber 0, 1, 2, ...: n_shells doubles. */
 QN_API qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn_err *err);
@@ -140,7 +175,7 @@ QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, cons
 QN_API const char *qn_les_result_metrics(const qn_les_result *result);
 
 typedef struct qn_les_summary {
-    const char *stamp;  /* "20260131T120000Z"; files are named les_<stamp>_... */
+    const char *stamp;  /* "20260131T120000Z": when the run began */
     const char *device; /* that made the steps or the rollout, "cuda:0" */
     qn_i64 n_steps;     /* made by this run */
     double step_s;      /* seconds per step; NaN without steps */

@@ -56,6 +56,19 @@ class Array:
         self._handle = ctx._adopt(BUFFERS, address_of(handle), lib.qn_buf_free, [_wrapped])
 
     @classmethod
+    def _part_of(cls, ctx: Context, handle: int, shape: tuple[int, ...], dtype: npt.DTypeLike,
+                 name: str) -> Any:
+        """All of a buffer that the library made, which stays there as long as the array."""
+        array = cls.__new__(cls)
+        array._handle, array._wrapped, array._lent = None, None, set()
+        array.ctx, array.shape, array.dtype = ctx, _shape_of(shape), _dtype_of(dtype)
+        array.name = name
+        view = c.c_void_p()
+        ctx._call(lib.qn_buf_view, handle, encode(name), 0, array.nbytes, c.byref(view))
+        array._handle = ctx._adopt(BUFFERS, address_of(view), lib.qn_buf_free)
+        return array
+
+    @classmethod
     def of(cls, ctx: Context, data: Any, dtype: npt.DTypeLike | None, name: str,
            copy: bool) -> Array:
         """An array with the content of `data` (Context.array)."""
@@ -130,6 +143,20 @@ class Array:
         self.ctx._call(lib.qn_buf_read, self.handle, 0, result.ctypes.data, self.nbytes)
         return result
 
+    def view(self, access: str = "read") -> np.ndarray:
+        """The host copy itself, without another copy, after waiting for runs that write it. From a
+        device it is fetched first. It shows the array until a stage writes that; then ask again.
+        With "update" it may be written to, and all other copies become stale. The memory is there
+        until the array or its context is closed."""
+        if access not in _ACCESS:
+            raise ValueError(f"access={access!r}; it is 'read', 'update' or 'discard'")
+        address = self._hold(0, _ACCESS[access])
+        memory = (c.c_char * self.nbytes).from_address(address)
+        memory._array = self  # which lives as long as the view
+        view = np.frombuffer(memory, self.dtype).reshape(self.shape)
+        view.flags.writeable = access != "read"
+        return view
+
     def write(self, data: npt.ArrayLike) -> None:
         """Replaces the content. `data` has the same shape or broadcasts to it."""
         data = np.asarray(data)
@@ -189,11 +216,15 @@ class Array:
                 break
         else:
             raise AttributeError("the context has no CUDA device")
+        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3,
+                "data": (self._hold(number, _UPDATE), False), "strides": None, "stream": None}
+
+    def _hold(self, number: int, access: int) -> int:
+        """The address on a device, where the array then stays until it is closed."""
         address = c.c_void_p()
-        self.ctx._call(lib.qn_buf_lend, self.handle, number, _UPDATE, c.byref(address))
+        self.ctx._call(lib.qn_buf_lend, self.handle, number, access, c.byref(address))
         if number in self._lent:
             with self.ctx._lock:
                 lib.qn_buf_give_back(self.handle, number)
         self._lent.add(number)
-        return {"shape": self.shape, "typestr": self.dtype.str, "version": 3,
-                "data": (address.value, False), "strides": None, "stream": None}
+        return address_of(address)

@@ -1,4 +1,4 @@
-"""The tour of README.md and the example run unchanged."""
+"""The tour of README.md and the examples run unchanged."""
 
 import re
 import runpy
@@ -31,6 +31,14 @@ def test_the_example_runs(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("QUERN_BACKEND", "cpu")
     runpy.run_path(str(FOLDER / "examples" / "tour.py"))
     assert "the fit found" in capsys.readouterr().out
+
+
+def test_the_example_of_a_closure_runs(monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("QUERN_BACKEND", "cpu")
+    runpy.run_path(str(FOLDER / "examples" / "closure.py"))
+    assert "shared   differs by 0.0e+00" in capsys.readouterr().out
+    assert (tmp_path / "closed.flow").is_file()
 
 
 @pytest.fixture(autouse=True)

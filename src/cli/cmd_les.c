@@ -63,7 +63,7 @@ static qn_status print_result(const qn_les_options *options, const qn_les_result
                1e3 * run.step_s, run.time);
     if (qn_les_result_comparison(result, 0, &first))
         QN_TRY(print_errors(result, err));
-    printf("files: %s/les_%s_*%s\n", options->out, run.stamp,
+    printf("files: %s/les_*%s\n", options->out,
            options->observer != QN_LES_OBSERVE_NONE && run.n_steps ? ", report.html, report.md"
                                                                    : "");
 out:
@@ -132,7 +132,7 @@ const qn_command qn_verb_les_run = {
     .notes =
         "The defaults shown are those of --profile quern; --profile origin has its own\n"
         "(docs/les.md).\n"
-        "Files in --out: les_<time>_metrics.json, _series.csv and _spectrum.csv; with --observer\n"
+        "Files in --out: les_metrics.json, les_series.csv and les_spectrum.csv; with --observer\n"
         "snapshots also fields (.npy), pictures (.png) and a film; report.html and report.md;\n"
         "z.npy, A.npy, mu.npy, scale.npy and anchors.npy for --kernel-only.\n"
         "Exit 1: the flow became NaN or infinite. Exit 2: the time step is unstable; the message\n"

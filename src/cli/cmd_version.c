@@ -11,6 +11,7 @@
 #include "hal/opencl/opencl.h"
 
 #include "util/env.h"
+#include "util/netcdf.h"
 
 #include <jansson.h>
 #include <png.h>
@@ -54,6 +55,15 @@ static void print_gdal(void)
                   "quern solweig reads and writes .npy rasters only");
 }
 
+static void print_netcdf(void)
+{
+    qn_err err = { 0 };
+    const int has_netcdf = qn_nc_load("format", &err) == QN_OK;
+
+    print_library("NetCDF", has_netcdf ? "found" : NULL, err.text + strlen("format: "),
+                  "quern les writes fields as .npy only");
+}
+
 static void print_cholmod(void)
 {
     const char *why = "";
@@ -76,6 +86,7 @@ static void print_programs(void)
                   "no kernels from text on the CPU: fit interprets terms, arc keeps its "
                   "built-in kernel");
     print_gdal();
+    print_netcdf();
     print_cholmod();
     print_library("ffmpeg", qn_find_program("ffmpeg", path, sizeof path) ? "found" : NULL,
                   "not in PATH", "films of quern les as .y4m, not as webm or mp4");

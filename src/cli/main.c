@@ -5,6 +5,7 @@
 #include "util/env.h"
 #include "util/file.h"
 
+#include <signal.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -305,6 +306,7 @@ int main(int argc, char **argv)
     qn_status st = qn_args_parse(qn_commands, argc, argv, &args, &err);
     const int is_parsed = st == QN_OK;
 
+    signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit of the shell fails as a full disk does */
     args.session = &session;
     if (is_parsed && !args.global.quiet)
         fputs(qn_str_get(&args.notices), stderr);

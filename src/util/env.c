@@ -54,6 +54,7 @@ static const variable variables[] = {
     { .name = "QUERN_HOST_BUDGET", SIZE },
     { .name = "QUERN_LOG", WORD, "none|error|warn|info|debug" },
     { .name = "QUERN_MEM_BUDGET", SHARE },
+    { .name = "QUERN_NETCDF_LIB", TEXT },
     { .name = "QUERN_NVRTC_LIB", TEXT },
     { .name = "QUERN_OPENCL_LIB", TEXT },
     { .name = "QUERN_OPENCL_SUBDEVICES", WHOLE, NULL, 0, 64 },

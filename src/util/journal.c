@@ -4,14 +4,16 @@
 #include "util/str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { SUM_CHARS = 8, MOST_BYTES = 256 << 20 };
+enum { SUM_CHARS = 8, MOST_BYTES = 256 << 20, OPEN_TRIES = 16 };
 
 static qn_status fail_io(const qn_journal *j, const char *doing, qn_err *err)
 {
@@ -130,4 +132,49 @@ qn_status qn_journal_add(qn_journal *journal, const char *text, qn_err *err)
 out:
     qn_str_free(&lines);
     return st;
+}
+
+/* The lock. */
+
+static qn_status read_owner(void *user, const char *text, qn_err *err)
+{
+    (void)err;
+    if (!strncmp(text, "owner ", 6))
+        sscanf(text + 6, "%ld", (long *)user);
+    return QN_OK;
+}
+
+static qn_status refuse(qn_journal *j, const char *folder, qn_err *err)
+{
+    long owner = 0;
+
+    if (errno != EWOULDBLOCK)
+        return fail_io(j, "lock", err);
+    if (qn_journal_read(j, read_owner, &owner, NULL) == QN_OK && owner)
+        return qn_fail(err, QN_ERR_IO, "%s: another run, process %ld, is writing into this folder",
+                       folder, owner);
+    return qn_fail(err, QN_ERR_IO, "%s: another run is writing into this folder", folder);
+}
+
+/* A run that ends may remove its journal, so the one that was opened must still be there once it is
+ * locked. */
+qn_status qn_journal_lock(qn_journal *journal, int dir, const char *file, const char *folder,
+                          qn_err *err)
+{
+    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    struct stat opened, named;
+
+    for (int i = 0; i < OPEN_TRIES; i++) {
+        if ((journal->fd = openat(dir, file, flags, 0666)) < 0)
+            return fail_io(journal, "write", err);
+        if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
+            return refuse(journal, folder, err);
+        if (fstat(journal->fd, &opened) == 0 &&
+            fstatat(dir, file, &named, AT_SYMLINK_NOFOLLOW) == 0 && opened.st_ino == named.st_ino &&
+            opened.st_dev == named.st_dev)
+            return QN_OK;
+        close(journal->fd);
+        journal->fd = -1;
+    }
+    return qn_fail(err, QN_ERR_IO, "%s: other runs begin and end in this folder", folder);
 }

@@ -15,6 +15,11 @@ typedef struct qn_journal {
     qn_i64 bytes; /* of whole lines */
 } qn_journal;
 
+/* Opens `file` in the open folder `dir` and locks it; the lock ends with the process. While another process
+ * has it, QN_ERR_IO names that one by the last line "owner PID"; `folder` starts the sentence. */
+qn_status qn_journal_lock(qn_journal *journal, int dir, const char *file, const char *folder,
+                          qn_err *err);
+
 /* Passes each line to `line`, without its checksum, and sets `bytes`. Changes nothing on the
  * disk. */
 qn_status qn_journal_read(qn_journal *journal,

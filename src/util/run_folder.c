@@ -3,12 +3,12 @@
  * Everything is opened relative to the folder's descriptor and without following links below it.
  * Lines of the journal:
  *
- *     plan TEXT           the first one
+ *     plan TEXT           the first one; a later one: the run goes on with another plan
  *     owner PID           each time a run begins or continues
  *     scratch NAME BYTES  a scratch file, and how much of it is on the disk at least
  *     forget NAME         it may be gone
  *     fact KEY VALUE
- *     finished
+ *     finished            and run.unfinished/ is gone
  */
 #include "util/run_folder.h"
 #include "util/file.h"
@@ -22,11 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { OPEN_TRIES = 16 };
 
 struct qn_run_folder {
     char *path, *journal_path;
@@ -38,9 +35,11 @@ struct qn_run_folder {
     qn_map added;     /* names that the next commit publishes */
     qn_map kept;      /* scratch files that the next commit syncs */
     qn_map forgotten; /* scratch files that the next commit removes */
+    qn_str pending;   /* lines that the next commit writes first */
     qn_run_state state;
-    int was_made;  /* this run created the folder */
-    int is_shared; /* a run with another plan used it before */
+    int was_finished; /* and is so until the next commit: it goes on with another plan */
+    int was_made;     /* this run created the folder */
+    int is_shared;    /* a run with another plan used it before */
 };
 
 static qn_status fail_io(const qn_run_folder *f, const char *doing, const char *name, qn_err *err)
@@ -75,6 +74,7 @@ static void drop(qn_run_folder *f)
     qn_map_free(&f->added);
     qn_map_free(&f->kept);
     qn_map_free(&f->forgotten);
+    qn_str_free(&f->pending);
     free(f->plan);
     free(f->path);
     free(f->journal_path);
@@ -131,19 +131,29 @@ static qn_status read_fact(qn_run_folder *f, const char *text, qn_err *err)
     return no_memory(f, err);
 }
 
+static void forget_scratch(qn_run_folder *f)
+{
+    qn_map_free(&f->scratch);
+    qn_map_free(&f->forgotten);
+    f->scratch = f->forgotten = (qn_map){ 0 };
+}
+
 static qn_status read_line(void *user, const char *text, qn_err *err)
 {
     qn_run_folder *f = user;
     char *copy;
     qn_status st;
 
-    if (!f->plan) {
-        if (strncmp(text, "plan ", 5))
-            return qn_fail(err, QN_ERR_INPUT, "%s: the first line is not a plan", f->journal_path);
+    if (!strncmp(text, "plan ", 5)) {
+        free(f->plan);
+        f->state = QN_RUN_NEW;
         return (f->plan = strdup(text + 5)) ? QN_OK : no_memory(f, err);
     }
+    if (!f->plan)
+        return qn_fail(err, QN_ERR_INPUT, "%s: the first line is not a plan", f->journal_path);
     if (!strcmp(text, "finished")) {
         f->state = QN_RUN_FINISHED;
+        forget_scratch(f);
         return QN_OK;
     }
     if (!strncmp(text, "owner ", 6))
@@ -163,50 +173,6 @@ static qn_status read_line(void *user, const char *text, qn_err *err)
     st = read_scratch(f, copy, err);
     free(copy);
     return st;
-}
-
-/* The lock. */
-
-static qn_status read_owner(void *user, const char *text, qn_err *err)
-{
-    (void)err;
-    if (!strncmp(text, "owner ", 6))
-        sscanf(text + 6, "%ld", (long *)user);
-    return QN_OK;
-}
-
-static qn_status refuse(qn_run_folder *f, qn_err *err)
-{
-    long owner = 0;
-
-    if (errno != EWOULDBLOCK)
-        return fail_io(f, "lock", QN_RUN_JOURNAL, err);
-    if (qn_journal_read(&f->journal, read_owner, &owner, NULL) == QN_OK && owner)
-        return qn_fail(err, QN_ERR_IO, "%s: another run, process %ld, is writing into this folder",
-                       f->path, owner);
-    return qn_fail(err, QN_ERR_IO, "%s: another run is writing into this folder", f->path);
-}
-
-/* A run that ends may remove its journal, so the one that was opened must still be there once it is
- * locked. */
-static qn_status lock_journal(qn_run_folder *f, qn_err *err)
-{
-    const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-    struct stat opened, named;
-
-    for (int i = 0; i < OPEN_TRIES; i++) {
-        if ((f->journal.fd = openat(f->dir, QN_RUN_JOURNAL, flags, 0666)) < 0)
-            return fail_io(f, "write", QN_RUN_JOURNAL, err);
-        if (flock(f->journal.fd, LOCK_EX | LOCK_NB) != 0)
-            return refuse(f, err);
-        if (fstat(f->journal.fd, &opened) == 0 &&
-            fstatat(f->dir, QN_RUN_JOURNAL, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
-            return QN_OK;
-        close(f->journal.fd);
-        f->journal.fd = -1;
-    }
-    return qn_fail(err, QN_ERR_IO, "%s: other runs begin and end in this folder", f->path);
 }
 
 /* Folders. */
@@ -294,9 +260,8 @@ static qn_status begin(qn_run_folder *f, const char *plan, qn_err *err)
     free(f->plan);
     f->plan = NULL;
     free_values(&f->facts);
-    qn_map_free(&f->scratch);
-    qn_map_free(&f->forgotten);
-    f->facts = f->scratch = f->forgotten = (qn_map){ 0 };
+    f->facts = (qn_map){ 0 };
+    forget_scratch(f);
     QN_TRY(qn_journal_cut(&f->journal, 0, err)); /* before what it vouches for goes */
     clear_work(f, NULL);
     QN_TRY(open_work(f, err));
@@ -308,32 +273,39 @@ out:
     return st;
 }
 
+qn_status qn_run_folder_refuse(const qn_run_folder *folder, const char *was, const char *is,
+                               const char *hint, qn_err *err)
+{
+    const size_t a = strcspn(was, " "), b = strcspn(is, " ");
+
+    return qn_fail(err, QN_ERR_MISMATCH,
+                   "%s: the run in this folder was another one: it had \"%.*s\", this "
+                   "one has \"%.*s\"; %s",
+                   folder->path, (int)(a < 60 ? a : 60), was, (int)(b < 60 ? b : 60), is, hint);
+}
+
 /* Names the first word that differs: plans are lists of "option=value". */
 static qn_status refuse_plan(const qn_run_folder *f, const char *plan, qn_err *err)
 {
-    size_t at = 0, was, is;
+    size_t at = 0;
 
     for (size_t i = 0; f->plan[i] && f->plan[i] == plan[i]; i++)
         if (plan[i] == ' ')
             at = i + 1;
-    was = strcspn(f->plan + at, " ");
-    is = strcspn(plan + at, " ");
-    return qn_fail(err, QN_ERR_MISMATCH,
-                   "%s: the run in this folder was another one: it had \"%.*s\", this "
-                   "one has \"%.*s\"; repeat its options, or start again without --resume",
-                   f->path, (int)(was < 60 ? was : 60), f->plan + at, (int)(is < 60 ? is : 60),
-                   plan + at);
+    return qn_run_folder_refuse(f, f->plan + at, plan + at,
+                                "repeat its options, or start again without --resume", err);
 }
 
-static qn_status resume(qn_run_folder *f, const char *plan, qn_err *err)
+static qn_status resume(qn_run_folder *f, const qn_run_folder_options *o, qn_err *err)
 {
+    const int is_other = strcmp(f->plan, o->plan) != 0;
     const qn_map_entry *missing;
     size_t at = 0;
     qn_status st = QN_OK;
 
-    if (strcmp(f->plan, plan))
-        return refuse_plan(f, plan, err);
-    if (f->state == QN_RUN_FINISHED) {
+    if (is_other)
+        QN_TRY(o->accept ? o->accept(o->user, f, f->plan, err) : refuse_plan(f, o->plan, err));
+    if (f->state == QN_RUN_FINISHED && !is_other) {
         remove_work(f);
         return QN_OK;
     }
@@ -342,6 +314,9 @@ static qn_status resume(qn_run_folder *f, const char *plan, qn_err *err)
                        "%s/" QN_RUN_UNFINISHED "/%s is missing or cut short: the run cannot be "
                        "resumed; start it again without --resume",
                        f->path, missing->key);
+    f->was_finished = f->state == QN_RUN_FINISHED;
+    if (is_other)
+        qn_str_addf(&f->pending, "plan %s\n", o->plan);
     f->state = QN_RUN_CONTINUED;
     QN_TRY(qn_journal_cut(&f->journal, f->journal.bytes, err));
     clear_work(f, &f->scratch);
@@ -379,7 +354,7 @@ static qn_status open_existing(qn_run_folder *f, const qn_run_folder_options *o,
         QN_TRY(qn_make_dirs(o->path, err));
     if ((f->dir = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: %s", o->path, strerror(errno));
-    QN_TRY(lock_journal(f, err));
+    QN_TRY(qn_journal_lock(&f->journal, f->dir, QN_RUN_JOURNAL, f->path, err));
     f->work = openat(f->dir, QN_RUN_UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (f->work < 0 && errno != ENOENT)
         return fail_io(f, "open", QN_RUN_UNFINISHED, err);
@@ -388,7 +363,7 @@ static qn_status open_existing(qn_run_folder *f, const qn_run_folder_options *o,
         return begin(f, o->plan, err);
     }
     QN_TRY(qn_journal_read(&f->journal, read_line, f, err));
-    QN_TRY(f->plan ? resume(f, o->plan, err) : begin(f, o->plan, err));
+    QN_TRY(f->plan ? resume(f, o, err) : begin(f, o->plan, err));
 out:
     return st;
 }
@@ -698,6 +673,8 @@ static qn_status commit(qn_run_folder *f, const char *end, qn_err *err)
     qn_str lines = { 0 };
     qn_status st = QN_OK;
 
+    qn_str_add_n(&lines, qn_str_get(&f->pending), f->pending.len);
+    lines.failed |= f->pending.failed;
     QN_TRY(sync_kept(f, &lines, err));
     for (size_t at = 0; (entry = qn_map_next(&f->added, &at));)
         QN_TRY(publish(f, entry->key, err));
@@ -709,6 +686,8 @@ static qn_status commit(qn_run_folder *f, const char *end, qn_err *err)
         QN_TRY(no_memory(f, err));
     if (lines.len)
         QN_TRY(qn_journal_add(&f->journal, qn_str_get(&lines), err));
+    f->pending.len = 0;
+    f->was_finished = 0;
     qn_map_free(&f->added);
     qn_map_free(&f->kept);
     f->added = f->kept = (qn_map){ 0 };
@@ -731,6 +710,19 @@ qn_status qn_run_folder_commit(qn_run_folder *folder, const char *key, const cha
     QN_TRY(commit(folder, line, err));
     line[strlen(line) - 1] = '\0';
     QN_TRY(read_fact(folder, line + strlen("fact "), err));
+out:
+    free(line);
+    return st;
+}
+
+qn_status qn_run_folder_note(qn_run_folder *folder, const char *key, const char *value, qn_err *err)
+{
+    char *line = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_text_new(&line, err, "%s %s", key, value));
+    QN_TRY(read_fact(folder, line, err));
+    qn_str_addf(&folder->pending, "fact %s\n", line);
 out:
     free(line);
     return st;
@@ -763,7 +755,9 @@ void qn_run_folder_close(qn_run_folder *folder)
 {
     if (!folder)
         return;
-    if (folder->state != QN_RUN_FINISHED && qn_run_folder_has_progress(folder)) {
+    if (folder->was_finished) {
+        remove_work(folder);
+    } else if (folder->state != QN_RUN_FINISHED && qn_run_folder_has_progress(folder)) {
         clear_work(folder, &folder->scratch);
     } else if (folder->state != QN_RUN_FINISHED) {
         abandon(folder);

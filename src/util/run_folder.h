@@ -27,6 +27,12 @@ typedef struct qn_run_folder_options {
     const char *path; /* made if it does not exist */
     const char *plan; /* one line: the tool, and all that the results depend on */
     int resume;       /* continue an unfinished run that has the same plan */
+
+    /* Whether the run in the folder, finished or not, may go on with the plan above, which is not
+     * its own plan `was`. A refusal is QN_ERR_MISMATCH; NULL: it may not. The journal has the new
+     * plan from the first commit on: until then, the folder is that of the run before. */
+    qn_status (*accept)(void *user, const qn_run_folder *folder, const char *was, qn_err *err);
+    void *user;
 } qn_run_folder_options;
 
 typedef enum qn_run_state {
@@ -44,6 +50,10 @@ qn_run_state qn_run_folder_state(const qn_run_folder *folder);
 
 /* Whether the folder may have files of an earlier run with another plan. */
 int qn_run_folder_is_shared(const qn_run_folder *folder);
+
+/* The refusal of a plan whose word `is` was `was` before; `hint` ends the sentence. */
+qn_status qn_run_folder_refuse(const qn_run_folder *folder, const char *was, const char *is,
+                               const char *hint, qn_err *err);
 
 /* The plan of the run in `path`, which the caller frees; NULL: there is none. */
 char *qn_run_folder_plan(const char *path);
@@ -81,6 +91,10 @@ qn_status qn_run_folder_forget(qn_run_folder *folder, const char *name, qn_err *
  * a line; NULL: no fact. A later value replaces an earlier one. */
 qn_status qn_run_folder_commit(qn_run_folder *folder, const char *key, const char *value,
                                qn_err *err);
+
+/* Notes a fact with the next commit. */
+qn_status qn_run_folder_note(qn_run_folder *folder, const char *key, const char *value,
+                             qn_err *err);
 const char *qn_run_folder_fact(const qn_run_folder *folder, const char *key); /* NULL: none */
 
 /* Whether an interrupted run would have something to continue from. */

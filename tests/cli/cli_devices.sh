@@ -146,9 +146,9 @@ has "$out" '^  opencl +hidden by QUERN_HIDE$'
 has "$out" '^  cc +missing: /no/such/compiler$'
 has "$out" '^ +no kernels from text on the CPU: '
 # Every optional library is named; a missing one is followed by the consequences.
-QUERN_GDAL_LIB=/no/gdal QUERN_CHOLMOD_LIB=/no/cholmod QUERN_NVRTC_LIB=/no/nvrtc \
+QUERN_GDAL_LIB=/no/gdal QUERN_NETCDF_LIB=/no/netcdf QUERN_CHOLMOD_LIB=/no/cholmod QUERN_NVRTC_LIB=/no/nvrtc \
     QUERN_CUDA_LIB=/no/cuda QUERN_OPENCL_LIB=/no/opencl exits 0 quern version -v
-for library in GDAL CHOLMOD NVRTC 'CUDA driver' OpenCL; do
+for library in GDAL NetCDF CHOLMOD NVRTC 'CUDA driver' OpenCL; do
     has "$out" "^  $library +missing: "
     sed -n "/^  $library /{n;p}" "$out" | grep -Eq '^ {15}[a-z]' || fail "what without $library?"
 done

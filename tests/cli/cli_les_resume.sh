@@ -14,7 +14,7 @@ les() {
 same() {
     diff <(listing "$1") <(listing "$2") >"$scratch/diff" || fail "$1 and $2 differ: $(head -3 "$scratch/diff")"
     if command -v python3 >/dev/null; then
-        python3 - "$1"/*_metrics.json "$2"/*_metrics.json <<'PY' || fail "a resumed run differs"
+        python3 - "$1"/les_metrics.json "$2"/les_metrics.json <<'PY' || fail "a resumed run differs"
 import json, sys
 a, b = (json.load(open(f))["les"] for f in sys.argv[1:])
 assert a["hashes"] == b["hashes"] and len(a["hashes"]) > 1
@@ -25,10 +25,11 @@ PY
 listing() {
     (cd "$1" && find . -type f | sort | while read -r file; do
         case $file in
+        *.checkpoint) ;; # only runs with --checkpoint-every keep one
         *_metrics.json | */report.* | */run.journal) echo "$file" ;;
         *) sha256sum "$file" ;;
         esac
-    done) | sed 's/les_2[^_]*Z_//'
+    done)
 }
 
 # long OPTION...: about a second; it is killed once it has a checkpoint.
@@ -45,9 +46,10 @@ long --checkpoint-every 100 --out killed >/dev/null 2>&1 &
 while ! grep -q ' fact checkpoint ' killed/run.journal 2>/dev/null; do sleep 0.01; done
 kill -KILL "$(owner_of killed)"
 wait $! 2>/dev/null || true
-[ ! -e "$(echo killed/*_metrics.json)" ] || fail "the run was over before it was killed"
-[ -s "$(echo killed/*_omega_t000100.npy)" ] || fail "a snapshot from before the checkpoint is missing"
+[ ! -e killed/les_metrics.json ] || fail "the run was over before it was killed"
+[ -s killed/les_omega_t000100.npy ] || fail "a snapshot from before the checkpoint is missing"
 cp -r killed damaged
+cp -r killed longer
 refused 4 'killed: the run in this folder was another one: it had "seed=0", this one has "seed=5"' \
     long --seed 5 --resume --out killed
 refused 4 '.* it had "nu0=0.0001", this one has "nu0=0.002"' long --nu0 0.002 --resume --out killed
@@ -68,6 +70,42 @@ exits 0 les --ensemble 2 --precision f64 --checkpoint-every 15 --resume --out pa
 exits 0 les --ensemble 2 --precision f64 --out pair2
 same pair pair2
 
+# A run goes on with more steps, finished or not, and leaves the files of one that had them from the beginning.
+exits 0 les --checkpoint-every 15 --out more
+exits 0 les --steps 80 --resume --out more
+exits 0 les --steps 80 --checkpoint-every 30 --out once
+same more once
+cmp -s more/les_t000080.checkpoint once/les_t000080.checkpoint || fail "the last checkpoints differ"
+[ "$(ls more | grep -c checkpoint)" = 1 ] || fail "an old checkpoint was left"
+refused 4 'more: the run in this folder is finished with 80 steps: give more --steps' les --steps 60 --resume --out more
+refused 4 'whole: .* is finished and kept no checkpoint to go on from' les --steps 80 --resume --out whole
+refused 4 'longer: .* has made [0-9]* steps already, more than --steps 50' long --steps 50 --resume --out longer
+exits 0 long --steps 4100 --resume --out longer
+exits 0 long --steps 4100 --out longest
+same longer longest
+
+# Rows of the series that were not written cannot be made again: their interval stays.
+les --n 16 --what sim --k-cut 3 --stride 200 --checkpoint-every 400 --steps 400 --out rows >/dev/null
+exits 0 les --n 16 --what sim --k-cut 3 --stride 200 --steps 1000 --resume --out rows
+[ "$(sed -n 3p rows/les_series.csv | cut -d, -f1)" = 2 ] || fail "the rows of the series have another interval"
+[ "$(tail -1 rows/les_series.csv | cut -d, -f1)" = 1000 ] || fail "the last step is not in the series"
+refused 4 '.* it had "log_every=2", this one has "log_every=5"' \
+    les --n 16 --what sim --k-cut 3 --stride 200 --steps 2000 --log-every 5 --resume --out rows
+
+# Other physics, where that is asked for; never another grid.
+refused 4 '.* it had "nu0=0.0001", this one has "nu0=0.01"; repeat its options, add --resume-with-changes,' \
+    les --steps 120 --nu0 0.01 --resume --out more
+refused 4 '.* it had "N=32", this one has "N=64"; a run goes on with its own grid only' \
+    les --steps 120 --n 64 --resume-with-changes --out more
+exits 0 les --steps 80 --resume --out more
+has "$out" 'is finished already'
+refused 2 'dt: 5 is unstable' les --steps 120 --dt 5 --resume-with-changes --out more
+exits 0 les --steps 80 --resume --out more
+has "$out" 'is finished already'
+exits 0 les --steps 120 --nu0 0.01 --resume-with-changes --out more
+has more/les_metrics.json 'from step 80 with nu0=0.01 instead of nu0=0.0001'
+cmp -s more/les_omega_t000080.npy once/les_omega_t000080.npy || fail "the field before the change differs"
+
 # One run at a time.
 long --steps 1000000 --out mine >/dev/null 2>&1 &
 while ! grep -q ' owner ' mine/run.journal 2>/dev/null; do sleep 0.01; done
@@ -87,7 +125,7 @@ lines "$err" 1
 truncate -s 3000 "$checkpoint"
 refused 6 'damaged/run.unfinished/checkpoint\.[0-9]* is missing or cut short' long --resume --out damaged
 exits 0 long --out damaged
-[ "$(ls damaged/*_spectrum.csv | wc -l)" = 1 ] && [ ! -e damaged/run.unfinished ] || fail "something was left"
+[ "$(ls damaged/les_spectrum.csv | wc -l)" = 1 ] && [ ! -e damaged/run.unfinished ] || fail "something was left"
 
 # A flow that blows up leaves the last good checkpoint.
 exits 1 les --steps 400 --dt 0.6 --allow-unstable --nu0 0 --cs 0 --what sim --check-every 1 \

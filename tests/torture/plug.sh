@@ -154,7 +154,7 @@ listing() {
             */batch.csv) sum=$(cut -d, -f1-8 "$file" | sha256sum) ;; # the last one is a time
             *) sum=$(sha256sum <"$file") ;;
             esac
-            printf '%s %s\n' "${file/les_2*Z_/les_}" "$sum"
+            printf '%s %s\n' "$file" "$sum"
         done
     )
 }

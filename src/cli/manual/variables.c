@@ -12,6 +12,7 @@ const qn_variable qn_variables[] = {
     { "QUERN_NVRTC_LIB", "library to load as NVRTC" },
     { "QUERN_OPENCL_LIB", "library to load as OpenCL" },
     { "QUERN_GDAL_LIB", "library to load as GDAL" },
+    { "QUERN_NETCDF_LIB", "library to load as NetCDF" },
     { "QUERN_CHOLMOD_LIB", "library to load as CHOLMOD" },
     { "QUERN_HOST_BUDGET", "limit of host memory, such as 8G; data beyond it is spilled" },
     { "QUERN_SPILL_DIR", "folder for data beyond the budget of host memory (without it nothing is "

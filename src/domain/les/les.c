@@ -1,24 +1,149 @@
 /* les.c - a flow that a program steps and inspects.
  *
- * Steps are two graphs that are recorded once: one of many steps, one of a single step. Graphs that
- * read the flow are made on first use.
+ * Steps are two graphs that are recorded once: one of many steps, one of a single step. Every call is a
+ * piece of work that is done again on the CPU when the device fails (safe.h): the flow is made anew
+ * there, from its last state on the host, and makes the steps since then. Whatever changes the flow
+ * otherwise copies the state first.
  */
-#include "domain/les/flow/sim.h"
+#include "les_impl.h"
+
+#include "util/clock.h"
 #include "util/list.h"
 
 #include <stdlib.h>
 
 enum { MANY = 16 };
 
-struct qn_les {
-    qn_ctx *ctx;
-    qn_les_options config;
-    qn_les_sim *sim;
-    qn_graph *many, *one, *field_graph, *row_graph, *check_graph;
-    qn_buf *field;
-};
+/* Guarded work. */
 
-/* The flow. */
+typedef struct call {
+    qn_les *les;
+    qn_status (*work)(qn_les *les, void *arguments, qn_err *err);
+    void *arguments;
+} call;
+
+static void drop_flow(qn_les *les)
+{
+    qn_graph_free(les->many);
+    qn_graph_free(les->one);
+    qn_graph_free(les->row_graph);
+    qn_graph_free(les->check_graph);
+    les->many = les->one = les->row_graph = les->check_graph = NULL;
+    for (int q = 0; q < QN_LES_QUANTITIES; q++) {
+        qn_graph_free(les->get[q]);
+        qn_graph_free(les->put[q]);
+        les->get[q] = les->put[q] = NULL;
+    }
+    qn_les_sim_free(les->sim);
+    les->sim = NULL;
+}
+
+static qn_status make_flow(qn_les *les, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_sim_new(les->ctx, &les->config, &les->sim, err));
+    QN_TRY(qn_les_sim_log_room(les->sim, 1, err));
+out:
+    return st;
+}
+
+qn_status qn_les_keep(qn_les *les, qn_err *err)
+{
+    const size_t bytes = qn_les_sim_save_bytes(les->sim);
+    const double start = qn_now_us();
+    char *state = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(state, bytes, "a state", err));
+    QN_TRY(qn_les_sim_save(les->sim, state, err));
+    free(les->state);
+    les->state = state;
+    les->since = 0;
+    state = NULL;
+    qn_les_watch_note(&les->watch, start, bytes);
+out:
+    free(state);
+    return st;
+}
+
+static qn_status add_steps(qn_les *les, qn_i64 n, qn_err *err);
+
+qn_status qn_les_remake(qn_les *les, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    drop_flow(les);
+    les->is_force_in_field = 0; /* its copy on the device may be lost */
+    if (les->state) { /* what it began with is overwritten, and the caller's memory anyway */
+        les->config.ic = QN_LES_IC_TAYLOR_GREEN;
+        les->config.ic_file = "";
+        les->config.ic_field = NULL;
+        les->config.n_ic_field = 0;
+        les->config.allow_unstable = 1;
+    }
+    QN_TRY(make_flow(les, err));
+    if (les->state)
+        QN_TRY(qn_les_sim_restore(les->sim, les->state, err));
+    QN_TRY(add_steps(les, les->since, err));
+out:
+    return st;
+}
+
+static qn_status do_call(void *user, qn_err *err)
+{
+    const call *c = user;
+    qn_status st = QN_OK;
+
+    if (!c->les->sim) /* for the first time, or it could not be made anew */
+        QN_TRY(qn_les_remake(c->les, err));
+    st = c->work(c->les, c->arguments, err);
+out:
+    return st;
+}
+
+static qn_status go_back(void *user, qn_err *err)
+{
+    return qn_les_remake(((const call *)user)->les, err);
+}
+
+qn_status qn_les_guarded(qn_les *les, qn_status (*work)(qn_les *, void *, qn_err *),
+                         void *arguments, qn_err *err)
+{
+    call c = { les, work, arguments };
+    const qn_les_work safely = { do_call, go_back, &c };
+
+    return qn_les_safely(&les->safe, &safely, err);
+}
+
+/* From the beginning to the end. */
+
+static qn_status take_force(qn_les *les, qn_err *err)
+{
+    const size_t cells = (size_t)les->config.N * (size_t)les->config.N;
+    qn_status st = QN_OK;
+
+    if (les->config.forcing != QN_LES_FORCING_STATIC)
+        return QN_OK;
+    QN_TRY(QN_NEW(les->force, cells, "the force", err));
+    QN_TRY(qn_les_force_fill(&les->config, les->force, err));
+    les->config.forcing_file = "";
+    les->config.forcing_field = les->force;
+    les->config.n_forcing_field = cells;
+out:
+    return st;
+}
+
+static qn_status begin(qn_les *les, void *none, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    (void)none;
+    if (les->safe.keeps)
+        QN_TRY(qn_les_keep(les, err));
+out:
+    return st;
+}
 
 qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err)
 {
@@ -27,9 +152,11 @@ qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, q
 
     QN_TRY(QN_NEW(les, 1, "a flow", err));
     les->ctx = ctx;
+    les->safe = qn_les_safe_of(ctx, "les.flow");
+    qn_les_watch_begin(&les->watch, les->safe.keeps);
     QN_TRY(qn_les_options_take(options, &les->config, err));
-    QN_TRY(qn_les_sim_new(ctx, &les->config, &les->sim, err));
-    QN_TRY(qn_les_sim_log_room(les->sim, 1, err));
+    QN_TRY(take_force(les, err));
+    QN_TRY(qn_les_guarded(les, begin, NULL, err));
     *out = les;
     les = NULL;
 out:
@@ -41,13 +168,11 @@ void qn_les_free(qn_les *les)
 {
     if (!les)
         return;
-    qn_graph_free(les->many);
-    qn_graph_free(les->one);
-    qn_graph_free(les->field_graph);
-    qn_graph_free(les->row_graph);
-    qn_graph_free(les->check_graph);
-    qn_buf_free(les->field);
-    qn_les_sim_free(les->sim);
+    drop_flow(les);
+    for (int q = 0; q < QN_LES_QUANTITIES; q++)
+        qn_buf_free(les->fields[q]);
+    free(les->force);
+    free(les->state);
     free(les);
 }
 
@@ -58,6 +183,8 @@ void qn_les_get_size(const qn_les *les, qn_les_size *out)
                           .is_f64 = les->config.precision == QN_LES_F64,
                           .n_shells = qn_les_sim_shells(&les->config) };
 }
+
+/* Steps. */
 
 /* Makes the graph of `n` steps at *graph on first use. */
 static qn_status steps_graph(qn_les *les, int n, qn_graph **graph, qn_err *err)
@@ -73,6 +200,22 @@ static qn_status steps_graph(qn_les *les, int n, qn_graph **graph, qn_err *err)
     made = NULL;
 out:
     qn_graph_free(made);
+    return st;
+}
+
+static qn_status add_steps(qn_les *les, qn_i64 n, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (n >= MANY)
+        QN_TRY(steps_graph(les, MANY, &les->many, err));
+    if (n % MANY)
+        QN_TRY(steps_graph(les, 1, &les->one, err));
+    for (qn_i64 i = 0; i < n / MANY; i++)
+        QN_TRY(qn_graph_run(les->many, err));
+    for (qn_i64 i = 0; i < n % MANY; i++)
+        QN_TRY(qn_graph_run(les->one, err));
+out:
     return st;
 }
 
@@ -98,74 +241,74 @@ out:
     return st;
 }
 
+static qn_status make_steps(qn_les *les, void *user, qn_err *err)
+{
+    const int n = *(const int *)user;
+    qn_status st = QN_OK;
+
+    QN_TRY(add_steps(les, n, err));
+    QN_TRY(check(les, err));
+    if (les->safe.keeps && qn_les_watch_is_due(&les->watch, qn_les_sim_save_bytes(les->sim)))
+        return qn_les_keep(les, err); /* after a failure, the steps are made again */
+    les->since += n;
+out:
+    return st;
+}
+
 qn_status qn_les_step(qn_les *les, int n, qn_err *err)
 {
-    qn_status st = QN_OK;
+    qn_err own;
 
+    err = qn_err_begin(err, &own);
     if (n < 0)
         return qn_fail(err, QN_ERR_USAGE, "%d steps", n);
-    if (n >= MANY)
-        QN_TRY(steps_graph(les, MANY, &les->many, err));
-    if (n % MANY)
-        QN_TRY(steps_graph(les, 1, &les->one, err));
-    for (int i = 0; i < n / MANY; i++)
-        QN_TRY(qn_graph_run(les->many, err));
-    for (int i = 0; i < n % MANY; i++)
-        QN_TRY(qn_graph_run(les->one, err));
-    QN_TRY(check(les, err));
-out:
-    return st;
+    return qn_les_guarded(les, make_steps, &n, err);
 }
 
-/* Reading. */
+/* Numbers. */
 
-qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err)
+typedef struct spectrum_call {
+    int member;
+    double *out;
+    size_t bytes;
+} spectrum_call;
+
+static qn_status read_spectrum(qn_les *les, void *user, qn_err *err)
 {
-    const size_t real = les->config.precision == QN_LES_F64 ? sizeof(double) : sizeof(float);
-    const size_t side = (size_t)les->config.N;
-    const size_t wanted = (size_t)les->config.ensemble * side * side * real;
-    qn_status st = QN_OK;
-
-    if (bytes != wanted)
-        return qn_fail(err, QN_ERR_USAGE, "a buffer of %zu bytes for a field of %zu", bytes,
-                       wanted);
-    if (!les->field)
-        QN_TRY(qn_buf_new(les->ctx, "les.field", wanted, &les->field, err));
-    if (!les->field_graph) {
-        QN_TRY(qn_graph_new(les->ctx, "les.field", &les->field_graph, err));
-        QN_TRY(qn_les_sim_add_field(les->sim, les->field_graph, les->field, err));
-    }
-    QN_TRY(qn_graph_run(les->field_graph, err));
-    QN_TRY(qn_buf_read(les->field, 0, out, bytes, err));
-out:
-    return st;
-}
-
-qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn_err *err)
-{
-    const size_t wanted = (size_t)qn_les_sim_shells(&les->config) * sizeof(double);
+    const spectrum_call *r = user;
     qn_graph *graph = NULL;
     qn_buf *shells = NULL;
     qn_status st = QN_OK;
 
-    if (bytes != wanted)
-        return qn_fail(err, QN_ERR_USAGE, "a buffer of %zu bytes for a spectrum of %zu", bytes,
-                       wanted);
-    if (member < 0 || member >= les->config.ensemble)
-        return qn_fail(err, QN_ERR_USAGE, "member %d of %d", member, les->config.ensemble);
-    QN_TRY(qn_buf_new(les->ctx, "les.spectrum", wanted, &shells, err));
+    QN_TRY(qn_buf_new(les->ctx, "les.spectrum", r->bytes, &shells, err));
     QN_TRY(qn_graph_new(les->ctx, "les.spectrum", &graph, err));
-    QN_TRY(qn_les_sim_add_spectrum(les->sim, graph, member, shells, err));
+    QN_TRY(qn_les_sim_add_spectrum(les->sim, graph, r->member, shells, err));
     QN_TRY(qn_graph_run(graph, err));
-    QN_TRY(qn_buf_read(shells, 0, out, bytes, err));
+    QN_TRY(qn_buf_read(shells, 0, r->out, r->bytes, err));
 out:
     qn_graph_free(graph);
     qn_buf_free(shells);
     return st;
 }
 
-qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err)
+qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn_err *err)
 {
+    const size_t wanted = (size_t)qn_les_sim_shells(&les->config) * sizeof(double);
+    spectrum_call r = { member, out, bytes };
+    qn_err own;
+
+    err = qn_err_begin(err, &own);
+    if (bytes != wanted)
+        return qn_fail(err, QN_ERR_USAGE, "a buffer of %zu bytes for a spectrum of %zu", bytes,
+                       wanted);
+    if (member < 0 || member >= les->config.ensemble)
+        return qn_fail(err, QN_ERR_USAGE, "member %d of %d", member, les->config.ensemble);
+    return qn_les_guarded(les, read_spectrum, &r, err);
+}
+
+static qn_status inspect(qn_les *les, void *user, qn_err *err)
+{
+    qn_les_state *out = user;
     qn_les_progress now;
     qn_les_row *rows = NULL;
     qn_status st = QN_OK;
@@ -191,4 +334,12 @@ qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err)
 out:
     free(rows);
     return st;
+}
+
+qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err)
+{
+    qn_err own;
+
+    err = qn_err_begin(err, &own);
+    return qn_les_guarded(les, inspect, out, err);
 }

@@ -1,7 +1,8 @@
 /* les_frame.c - fields as colours, so that only pixels leave the device.
  *
  * Blue below zero, almost white at zero, red above: five colours with linear interpolation. NaN is
- * black. Only + - * are used, so every device draws the same picture.
+ * black. Only + - * / of doubles are used, which round alike, so every device draws
+ * the same picture.
  */
 PRECISIONS
 #include "dialect.h"
@@ -27,10 +28,12 @@ MAP(les_frame, VAL(les_frame_par, p), IN(real, a), IN(real, b), OUT(u8, rgb))
 {
     const i32 side = p.n * p.zoom, panel = gx / (side + FRAME_GAP);
     const i32 x = gx - panel * (side + FRAME_GAP);
-    const i32 is_gap = x >= side;
-    const i64 cell = (i64)(gy / p.zoom) * p.n + (is_gap ? 0 : x / p.zoom);
+    const i32 is_bar = panel == p.panels, is_gap = !is_bar && x >= side;
+    const i64 cell = (i64)(gy / p.zoom) * p.n + (is_bar || is_gap ? 0 : x / p.zoom);
     const double va = (double)a[cell], vb = (double)b[cell];
-    const double v = (panel == 0 ? va : panel == 1 ? vb : vb - va) * p.inverse;
+    const double value = panel == 0 ? va - p.middle : panel == 1 ? vb - p.middle : vb - va;
+    const double level = 1.0 - 2.0 * (double)gy / (double)(side - 1);
+    const double v = is_bar ? level : value * p.inverse;
     const i64 at = 3 * ((i64)gy * p.width + gx);
 
     for (i32 c = 0; c < 3; c++)

@@ -43,3 +43,8 @@ MAP(les_nut, VAL(les_par, p), VAL(i32, e), INOUT(real, work))
 
     work[at] = (real)p.smag * sqrt(first * first + second * second + (real)p.strain_floor);
 }
+
+MAP(les_shift, VAL(double, by), INOUT(real, field))
+{
+    field[GI] = field[GI] + (real)by;
+}

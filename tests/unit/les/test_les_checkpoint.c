@@ -25,12 +25,14 @@ static int choose_path(void **state)
 static void write_one(void)
 {
     qn_les_saved saved = { .step = 120 };
+    qn_out out = { 0 };
 
     must(qn_les_saved_grow(&saved, QN_LES_SAVED_SIM, 1001, &failure));
     for (int i = 0; i < 1001; i++)
         ((uint8_t *)saved.parts[QN_LES_SAVED_SIM].data)[i] = (uint8_t)(i * 7);
     must(qn_les_saved_grow(&saved, QN_LES_SAVED_Z, 64, &failure));
-    must(qn_les_checkpoint_write(path, &saved, &failure));
+    must(qn_out_open(path, &out, &failure));
+    must(qn_les_checkpoint_write(&out, &saved, &failure));
     qn_les_saved_free(&saved);
 }
 
@@ -151,20 +153,21 @@ static qn_les_options config_in(const char *out, const char *name, const char *v
 static void another_run_is_refused_by_the_option_that_differs(void **state)
 {
     const char *const out = in_folder("run");
-    const qn_les_options config = config_in(out, "seed", "7"),
-                         other = config_in(out, "nu0", "0.002");
-    const qn_les_options same = config_in(out, "checkpoint_every", "5");
+    qn_les_options config = config_in(out, "seed", "7"), other = config_in(out, "nu0", "0.002");
+    qn_les_options same = config_in(out, "checkpoint_every", "5");
     char first[QN_LES_STAMP_SIZE], second[QN_LES_STAMP_SIZE];
     qn_run_folder *folder = NULL;
+    int is_shared;
 
     (void)state;
-    must(qn_les_folder_open(&other, first, &folder, &failure));
+    must(qn_les_folder_open(&other, first, &is_shared, &folder, &failure));
     must(qn_run_folder_commit(folder, "checkpoint", "1", &failure));
     qn_run_folder_close(folder);
-    must_fail(qn_les_folder_open(&config, second, &folder, &failure), QN_ERR_MISMATCH,
+    must_fail(qn_les_folder_open(&config, second, &is_shared, &folder, &failure), QN_ERR_MISMATCH,
               "it had \"nu0=0.002\", this one has \"nu0=0.0001\"");
-    must_fail(qn_les_folder_open(&same, second, &folder, &failure), QN_ERR_MISMATCH, "nu0");
-    must(qn_les_folder_open(&other, second, &folder, &failure));
+    must_fail(qn_les_folder_open(&same, second, &is_shared, &folder, &failure), QN_ERR_MISMATCH,
+              "nu0");
+    must(qn_les_folder_open(&other, second, &is_shared, &folder, &failure));
     assert_string_equal(first, second);
     qn_run_folder_close(folder);
 }
@@ -175,9 +178,10 @@ static void a_stamp_that_is_none_is_not_taken_from_a_plan(void **state)
     static const char *const stamps[] = { "/../../../../pwn", "20260131T120000Z/../..", "2026",
                                           "20260131T12000../" };
     const char *const out = in_folder("run");
-    const qn_les_options config = config_in(out, "seed", "7");
+    qn_les_options config = config_in(out, "seed", "7");
     char stamp[QN_LES_STAMP_SIZE], line[64];
     qn_run_folder *folder = NULL;
+    int is_shared;
 
     (void)state;
     for (size_t i = 0; i < sizeof stamps / sizeof *stamps; i++) {
@@ -188,8 +192,8 @@ static void a_stamp_that_is_none_is_not_taken_from_a_plan(void **state)
         snprintf(line, sizeof line, "plan les %s \nfact checkpoint 1\n", stamps[i]);
         must(qn_journal_add(&journal, line, &failure));
         close(journal.fd);
-        must_fail(qn_les_folder_open(&config, stamp, &folder, &failure), QN_ERR_MISMATCH,
-                  "another one");
+        must_fail(qn_les_folder_open(&config, stamp, &is_shared, &folder, &failure),
+                  QN_ERR_MISMATCH, "another one");
         assert_true(stamp[0] == '2' && stamp[8] == 'T' && strlen(stamp) == 16);
     }
 }

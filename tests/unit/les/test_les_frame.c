@@ -87,7 +87,8 @@ static double cell(int is_f64, int i, int shift)
     return is_f64 ? v : (double)(float)v;
 }
 
-static void check_frame(const char *backend, int is_f64)
+/* With the colours from middle - 4 to middle + 4. */
+static void check_frame(const char *backend, int is_f64, double middle)
 {
     const qn_les_options config = config_of(is_f64 ? "f64" : "f32");
     const qn_les_frame_size size = qn_les_frame_size_of(&config, 3);
@@ -100,13 +101,13 @@ static void check_frame(const char *backend, int is_f64)
 
     if (!ctx)
         return;
-    assert_int_equal(size.width, 3 * side + 8);
+    assert_int_equal(size.width, 3 * (side + 4) + 16);
     assert_int_equal(size.height, side);
     a = field_of(ctx, is_f64, 0);
     b = field_of(ctx, is_f64, 31);
     must(qn_buf_new(ctx, "rgb", size.bytes, &rgb, &failure));
     must(qn_graph_new(ctx, "frame", &graph, &failure));
-    must(qn_les_add_frame(graph, &config, 3, scale, a, b, rgb, &failure));
+    must(qn_les_add_frame(graph, &config, 3, middle - scale, middle + scale, a, b, rgb, &failure));
     must(qn_graph_run(graph, &failure));
     must(qn_buf_host(rgb, QN_HOST_READ, (void **)&got, &failure));
     for (int y = 0; y < size.height; y++)
@@ -115,12 +116,18 @@ static void check_frame(const char *backend, int is_f64)
             const int i = y / zoom * N + in / zoom;
             const uint8_t *pixel = got + 3 * (y * size.width + x);
 
-            if (in >= side) {
+            if (panel == 3) {
+                colour_of(1 - 2.0 * y / (side - 1), want);
+            } else if (in >= side) {
                 want[0] = want[1] = want[2] = 255;
             } else {
                 const double va = cell(is_f64, i, 0), vb = cell(is_f64, i, 31);
 
-                colour_of((panel == 0 ? va : panel == 1 ? vb : vb - va) / scale, want);
+                colour_of((panel == 0   ? va - middle
+                           : panel == 1 ? vb - middle
+                                        : vb - va) /
+                              scale,
+                          want);
             }
             assert_memory_equal(pixel, want, 3);
         }
@@ -135,8 +142,8 @@ static void frames_have_the_colours_of_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        check_frame(backends[i], 0);
-        check_frame(backends[i], 1);
+        check_frame(backends[i], 0, 0);
+        check_frame(backends[i], 1, 0.5);
     }
 }
 
@@ -146,9 +153,9 @@ static void large_grids_are_drawn_cell_by_pixel(void **state)
 
     (void)state;
     config.N = 512;
-    assert_int_equal(qn_les_frame_size_of(&config, 1).width, 512);
+    assert_int_equal(qn_les_frame_size_of(&config, 1).width, 512 + 20);
     config.N = 100;
-    assert_int_equal(qn_les_frame_size_of(&config, 1).width, 300);
+    assert_int_equal(qn_les_frame_size_of(&config, 1).width, 300 + 20);
 }
 
 static void hashes_of_devices_are_those_of_the_host(void **state)

@@ -210,6 +210,259 @@ static void fields_of_another_size_are_refused(void **state)
     qn_ctx_close(ctx);
 }
 
+/* A flow of N x N cells in f64, without viscosity of its own. */
+enum { N = 32, CELLS = N * N };
+
+static qn_les_options plain_options(void)
+{
+    qn_les_options options;
+
+    qn_les_options_init(&options, sizeof options);
+    options.N = N;
+    options.precision = QN_LES_F64;
+    options.nu0 = options.Cs = 0;
+    options.ic = QN_LES_IC_TAYLOR_GREEN;
+    return options;
+}
+
+static double at(int i)
+{
+    return 2 * M_PI * i / N;
+}
+
+static double largest_difference(const double *a, const double *b)
+{
+    double most = 0;
+
+    for (int i = 0; i < CELLS; i++)
+        most = fmax(most, fabs(a[i] - b[i]));
+    return most;
+}
+
+static void get(qn_les *les, qn_les_quantity what, double *out)
+{
+    must(qn_les_get(les, what, out, CELLS * sizeof *out, &failure));
+}
+
+static void needs_transforms(void)
+{
+    if (qn_cpu_fft_version())
+        return;
+    print_message("skipped: this build has no FFTW\n");
+    skip();
+}
+
+static void the_fields_of_a_known_flow_are_known(void **state)
+{
+    static double got[CELLS], psi[CELLS], u[CELLS], v[CELLS];
+    qn_les_options options = plain_options();
+    qn_ctx *ctx;
+    qn_les *les = NULL;
+
+    (void)state;
+    needs_transforms();
+    for (int i = 0; i < CELLS; i++) { /* of the vorticity 2 cos x cos y */
+        const double x = at(i % N), y = at(i / N);
+
+        psi[i] = cos(x) * cos(y);
+        u[i] = -cos(x) * sin(y) + 0.25;
+        v[i] = sin(x) * cos(y) - 0.5;
+    }
+    options.mean_u = 0.25;
+    options.mean_v = -0.5;
+    ctx = open_sim(NULL);
+    must(qn_les_new(ctx, &options, &les, &failure));
+    get(les, QN_LES_STREAMFUNCTION, got);
+    assert_true(largest_difference(got, psi) < 1e-13);
+    get(les, QN_LES_U, got);
+    assert_true(largest_difference(got, u) < 1e-13);
+    get(les, QN_LES_V, got);
+    assert_true(largest_difference(got, v) < 1e-13);
+    get(les, QN_LES_FORCE, got);
+    for (int i = 0; i < CELLS; i++)
+        assert_true(got[i] == 0);
+    must_fail(qn_les_get(les, QN_LES_QUANTITIES, got, sizeof got, &failure), QN_ERR_USAGE,
+              "cannot be read");
+    must_fail(qn_les_set(les, QN_LES_U, got, CELLS, &failure), QN_ERR_USAGE, "cannot be set");
+    must_fail(qn_les_set(les, QN_LES_VORTICITY, got, 7, &failure), QN_ERR_USAGE,
+              "an array of 7 numbers for a field of 1024");
+    must_fail(qn_les_apply(les, QN_LES_VORTICITY, &failure), QN_ERR_USAGE,
+              "les.vorticity: nothing was written to its buffer");
+    qn_les_free(les);
+    qn_ctx_close(ctx);
+}
+
+static void a_force_and_a_vorticity_of_ones_own_are_taken(void **state)
+{
+    static double wave[CELLS], got[CELLS], zero[CELLS];
+    qn_les_options options = plain_options();
+    qn_les_state now;
+    qn_les *les = NULL;
+    qn_buf *buf;
+    qn_ctx *ctx;
+    void *to;
+
+    (void)state;
+    needs_transforms();
+    for (int i = 0; i < CELLS; i++)
+        wave[i] = 3 * cos(2 * at(i % N));
+    ctx = open_sim(NULL);
+    options.dt = 0.01;
+    must(qn_les_new(ctx, &options, &les, &failure));
+    must(qn_les_step(les, 3, &failure));
+    must(qn_les_set(les, QN_LES_VORTICITY, zero, CELLS, &failure));
+    must(qn_les_set(les, QN_LES_FORCE, wave, CELLS, &failure));
+    must(qn_les_step(les, 20, &failure));
+    get(les, QN_LES_VORTICITY, got); /* one wave does not act on itself */
+    for (int i = 0; i < CELLS; i++)
+        assert_true(fabs(got[i] - 20 * 0.01 * wave[i]) < 1e-13);
+    must(qn_les_inspect(les, &now, &failure));
+    assert_true(now.step == 23 && fabs(now.time - 0.23) < 1e-12);
+    get(les, QN_LES_FORCE, got);
+    assert_memory_equal(got, wave, sizeof got);
+
+    /* The same where the field lies, on the device. */
+    must(qn_les_buffer(les, QN_LES_FORCE, &buf, &failure));
+    must(qn_buf_host(buf, QN_HOST_UPDATE, &to, &failure));
+    for (int i = 0; i < CELLS; i++)
+        ((double *)to)[i] *= -1;
+    must(qn_les_apply(les, QN_LES_FORCE, &failure));
+    must(qn_les_step(les, 20, &failure));
+    get(les, QN_LES_VORTICITY, got);
+    assert_true(largest_difference(got, zero) < 1e-13);
+    must(qn_les_buffer(les, QN_LES_VORTICITY, &buf, &failure));
+    must(qn_buf_write(buf, 0, wave, sizeof wave, &failure));
+    must(qn_les_apply(les, QN_LES_VORTICITY, &failure));
+    get(les, QN_LES_VORTICITY, got);
+    assert_true(largest_difference(got, wave) < 1e-13);
+
+    /* After numbers that are none, a new field is a new start. */
+    zero[5] = NAN;
+    must(qn_les_set(les, QN_LES_VORTICITY, zero, CELLS, &failure));
+    must_fail(qn_les_step(les, 1, &failure), QN_ERR_FAILED, "not finite");
+    must(qn_les_set(les, QN_LES_VORTICITY, wave, CELLS, &failure));
+    must(qn_les_step(les, 1, &failure));
+    qn_les_free(les);
+    qn_ctx_close(ctx);
+    zero[5] = 0;
+}
+
+static void a_flow_goes_on_from_its_file(void **state)
+{
+    static double wave[CELLS], want[CELLS], got[CELLS];
+    qn_les_options options = plain_options();
+    qn_les *first = NULL, *second = NULL, *other = NULL;
+    qn_les_state now;
+    qn_ctx *ctx;
+
+    needs_transforms();
+    assert_int_equal(make_folder(state), 0);
+    for (int i = 0; i < CELLS; i++)
+        wave[i] = cos(2 * at(i % N)) * sin(at(i / N));
+    ctx = open_with(QN_OPTIONS(.backend = "cpu"));
+    must(qn_les_new(ctx, &options, &first, &failure));
+    must(qn_les_set(first, QN_LES_FORCE, wave, CELLS, &failure));
+    must(qn_les_step(first, 20, &failure));
+    must(qn_les_save(first, in_folder("a.flow"), &failure));
+    must(qn_les_step(first, 17, &failure));
+    get(first, QN_LES_VORTICITY, want);
+    must(qn_les_restore(first, in_folder("a.flow"), &failure));
+    must(qn_les_step(first, 17, &failure));
+    get(first, QN_LES_VORTICITY, got);
+    assert_memory_equal(got, want, sizeof got);
+
+    options.ic = QN_LES_IC_SPECTRAL;
+    must(qn_les_new(ctx, &options, &second, &failure));
+    must(qn_les_restore(second, in_folder("a.flow"), &failure));
+    must(qn_les_step(second, 17, &failure));
+    get(second, QN_LES_VORTICITY, got);
+    assert_memory_equal(got, want, sizeof got);
+    must(qn_les_inspect(second, &now, &failure));
+    assert_int_equal(now.step, 37);
+
+    options.N = 64;
+    must(qn_les_new(ctx, &options, &other, &failure));
+    must_fail(qn_les_restore(other, in_folder("a.flow"), &failure), QN_ERR_MISMATCH,
+              "the flow there has another N than this one");
+    must_fail(qn_les_restore(other, in_folder("none"), &failure), QN_ERR_INPUT, "none");
+    must_fail(qn_les_save(other, in_folder("no/such/folder"), &failure), QN_ERR_IO, "cannot");
+    must(qn_les_step(other, 1, &failure));
+    qn_les_free(first);
+    qn_les_free(second);
+    qn_les_free(other);
+    qn_ctx_close(ctx);
+    assert_int_equal(remove_folder(state), 0);
+}
+
+/* All that a flow can do, one after the other; the field at the end. */
+static void drive(qn_ctx *ctx, double *out)
+{
+    static double wave[CELLS];
+    qn_les_options options = plain_options();
+    qn_les_state now;
+    qn_les *les = NULL;
+    qn_buf *buf;
+    double shells[64];
+    void *to;
+
+    for (int i = 0; i < CELLS; i++)
+        wave[i] = cos(2 * at(i % N)) * sin(at(i / N));
+    options.ic = QN_LES_IC_SPECTRAL;
+    must(qn_les_new(ctx, &options, &les, &failure));
+    must(qn_les_step(les, 20, &failure));
+    must(qn_les_inspect(les, &now, &failure));
+    must(qn_les_set(les, QN_LES_FORCE, wave, CELLS, &failure));
+    must(qn_les_step(les, 20, &failure));
+    must(qn_les_spectrum(les, 0, shells, 24 * sizeof *shells, &failure));
+    must(qn_les_step(les, 3, &failure));
+    must(qn_les_buffer(les, QN_LES_FORCE, &buf, &failure));
+    must(qn_buf_host(buf, QN_HOST_UPDATE, &to, &failure));
+    for (int i = 0; i < CELLS; i++)
+        ((double *)to)[i] *= 2;
+    must(qn_les_apply(les, QN_LES_FORCE, &failure));
+    must(qn_les_step(les, 17, &failure));
+    get(les, QN_LES_VORTICITY, out);
+    for (int i = 0; i < CELLS; i++)
+        out[i] += 0.125 * wave[i];
+    must(qn_les_set(les, QN_LES_VORTICITY, out, CELLS, &failure));
+    must(qn_les_step(les, 20, &failure));
+    get(les, QN_LES_U, out);
+    must(qn_les_inspect(les, &now, &failure));
+    assert_int_equal(now.step, 80);
+    get(les, QN_LES_VORTICITY, out);
+    qn_les_free(les);
+}
+
+static void a_flow_whose_device_fails_goes_on_as_on_the_cpu(void **state)
+{
+    static double want[CELLS], got[CELLS];
+    qn_ctx *cpu;
+    char line[512], fault[64];
+    int n_failed = 0;
+
+    (void)state;
+    needs_transforms();
+    cpu = open_with(QN_OPTIONS(.backend = "cpu"));
+    drive(cpu, want);
+    qn_ctx_close(cpu);
+    for (int k = 1; k < 4000; k += k < 8 ? 1 : k / 2) {
+        static const char *const kinds[] = { "device_lost", "timeout", "copy_d2h", "launch" };
+        qn_ctx *ctx;
+
+        snprintf(fault, sizeof fault, "%s@%d*1", kinds[k % 4], k);
+        ctx = open_sim(fault);
+        CAPTURE_STDERR(line, sizeof line, drive(ctx, got));
+        assert_memory_equal(got, want, sizeof got);
+        if (count_of(ctx, "gpu_fallback_count")) {
+            n_failed++;
+            assert_int_equal(count_of(ctx, "gpu_fallback_count"), 1);
+            assert_non_null(strstr(line, "[GPU] les.flow failed: "));
+        }
+        qn_ctx_close(ctx);
+    }
+    assert_true(n_failed > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +471,10 @@ int main(void)
         cmocka_unit_test(a_run_takes_and_gives_arrays_in_memory),
         cmocka_unit_test(a_run_whose_device_fails_gives_the_arrays_of_the_cpu),
         cmocka_unit_test(fields_of_another_size_are_refused),
+        cmocka_unit_test(the_fields_of_a_known_flow_are_known),
+        cmocka_unit_test(a_force_and_a_vorticity_of_ones_own_are_taken),
+        cmocka_unit_test(a_flow_goes_on_from_its_file),
+        cmocka_unit_test(a_flow_whose_device_fails_goes_on_as_on_the_cpu),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,44 +104,6 @@ static void title_legend_and_lengths_are_drawn_where_asked_for(void **state)
     free(bare.rgb);
 }
 
-static void every_letter_is_different_and_others_are_question_marks(void **state)
-{
-    (void)state;
-    for (int a = ' '; a <= '~'; a++) {
-        for (int b = a + 1; b <= '~'; b++) {
-            const char first[] = { (char)a, 0 }, second[] = { (char)b, 0 };
-            int n_other = 0;
-
-            for (int k = 0; k < 35; k++)
-                n_other +=
-                    qn_sw_font_has(first, k % 5, k / 5) != qn_sw_font_has(second, k % 5, k / 5);
-            assert_true(n_other > 0);
-        }
-    }
-    assert_int_equal(qn_sw_font_letters("a\xC2\xB0\xE2\x82\xAC\xFF\n"), 5);
-    for (int k = 0; k < 35; k++)
-        assert_int_equal(qn_sw_font_has("\xE2\x82\xAC", k % 5, k / 5),
-                         qn_sw_font_has("?", k % 5, k / 5));
-    assert_true(qn_sw_font_has("\xC2\xB0", 1, 0));
-}
-
-static void steps_are_round_and_few(void **state)
-{
-    static const double round[] = { 1, 2, 5, 10 };
-
-    (void)state;
-    for (double span = 1e-6; span < 1e7; span *= 1.37) {
-        const double step = qn_sw_round_step(span, 8);
-        const double lead = step / pow(10, floor(log10(step) + 1e-9));
-        int is_round = 0;
-
-        for (int i = 0; i < 4; i++)
-            is_round |= fabs(lead - round[i]) < 1e-9;
-        assert_true(is_round);
-        assert_true(span / step <= 8.0001 && span / step > 8 / 5.0001 / 2);
-    }
-}
-
 static void large_grids_are_averaged(void **state)
 {
     enum { ROWS = 10, COLS = 4000 };
@@ -236,8 +198,6 @@ int main(void)
         T(cells_have_the_colours_of_the_scale),
         cmocka_unit_test(colours_are_different_and_stop_at_the_ends),
         T(title_legend_and_lengths_are_drawn_where_asked_for),
-        cmocka_unit_test(every_letter_is_different_and_others_are_question_marks),
-        cmocka_unit_test(steps_are_round_and_few),
         T(large_grids_are_averaged),
         T(grids_without_a_range_are_drawn),
         T(a_grid_in_parts_gives_the_same_file),

@@ -12,7 +12,9 @@
 
 static qn_status try_open(int resume, const char *plan, qn_run_folder **out)
 {
-    const qn_run_folder_options options = { in_folder("out"), plan, resume };
+    const qn_run_folder_options options = { .path = in_folder("out"),
+                                            .plan = plan,
+                                            .resume = resume };
 
     return qn_run_folder_open(&options, out, &failure);
 }
@@ -208,9 +210,82 @@ static void only_the_same_plan_is_continued(void **state)
     free(plan);
 }
 
+/* Plans of the same first word. */
+static qn_status accept_like(void *user, const qn_run_folder *folder, const char *was, qn_err *err)
+{
+    const char *plan = user;
+
+    if (strcspn(was, " ") == strcspn(plan, " ") && !strncmp(was, plan, strcspn(plan, " ")))
+        return QN_OK;
+    return qn_run_folder_refuse(folder, was, plan, "do not", err);
+}
+
+static qn_status try_go_on(const char *plan, qn_run_folder **out)
+{
+    const qn_run_folder_options options = { .path = in_folder("out"),
+                                            .plan = plan,
+                                            .resume = 1,
+                                            .accept = accept_like,
+                                            .user = (void *)(uintptr_t)plan };
+
+    return qn_run_folder_open(&options, out, &failure);
+}
+
+static void a_finished_run_goes_on_with_a_plan_that_is_accepted(void **state)
+{
+    qn_run_folder *f = open_run(0);
+    char *plan;
+
+    (void)state;
+    write_scratch(f, "state.1", "one");
+    must(qn_run_folder_keep(f, "state.1", &failure));
+    must(qn_run_folder_write(f, "a.csv", "table", 5, &failure));
+    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(qn_run_folder_finish(f, &failure));
+    qn_run_folder_close(f);
+    must_fail(try_go_on("another plan", &f), QN_ERR_MISMATCH,
+              "it had \"plan\", this one has \"another\"; do not");
+
+    /* Before its first commit, the folder is that of the run before. */
+    must(try_go_on("plan of more", &f));
+    assert_int_equal(qn_run_folder_state(f), QN_RUN_CONTINUED);
+    assert_string_equal(qn_run_folder_fact(f, "steps"), "3");
+    must(qn_run_folder_note(f, "why", "more of it", &failure));
+    assert_string_equal(qn_run_folder_fact(f, "why"), "more of it");
+    must(qn_run_folder_write(f, "a.csv", "other", 5, &failure));
+    qn_run_folder_close(f);
+    assert_text("out/a.csv", "table");
+    assert_false(is_there("out/" QN_RUN_UNFINISHED));
+    f = open_run(1);
+    assert_int_equal(qn_run_folder_state(f), QN_RUN_FINISHED);
+    assert_null(qn_run_folder_fact(f, "why"));
+    qn_run_folder_close(f);
+
+    /* From then on it is that of the new one. */
+    must(try_go_on("plan of more", &f));
+    must(qn_run_folder_note(f, "why", "more of it", &failure));
+    must(qn_run_folder_commit(f, "steps", "4", &failure));
+    qn_run_folder_close(f);
+    must_fail(try_open(1, "plan of a test", &f), QN_ERR_MISMATCH, "more");
+    must(try_open(1, "plan of more", &f));
+    assert_int_equal(qn_run_folder_state(f), QN_RUN_CONTINUED);
+    assert_string_equal(qn_run_folder_fact(f, "steps"), "4");
+    assert_string_equal(qn_run_folder_fact(f, "why"), "more of it");
+    plan = qn_run_folder_plan(in_folder("out"));
+    assert_string_equal(plan, "plan of more");
+    free(plan);
+    must(qn_run_folder_finish(f, &failure));
+    qn_run_folder_close(f);
+    must(try_open(1, "plan of more", &f));
+    assert_int_equal(qn_run_folder_state(f), QN_RUN_FINISHED);
+    qn_run_folder_close(f);
+}
+
 static void a_moved_folder_is_continued(void **state)
 {
-    const qn_run_folder_options moved = { in_folder("moved"), "plan of a test", 1 };
+    const qn_run_folder_options moved = { .path = in_folder("moved"),
+                                          .plan = "plan of a test",
+                                          .resume = 1 };
     qn_run_folder *f = open_run(0);
 
     (void)state;
@@ -391,6 +466,7 @@ int main(void)
         T(resuming_starts_a_run_that_never_began),
         T(resuming_a_finished_run_says_so),
         T(only_the_same_plan_is_continued),
+        T(a_finished_run_goes_on_with_a_plan_that_is_accepted),
         T(a_moved_folder_is_continued),
         T(a_scratch_file_that_is_cut_short_is_missed),
         T(a_second_run_is_refused_with_the_process_of_the_first),

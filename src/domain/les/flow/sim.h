@@ -41,6 +41,18 @@ qn_status qn_les_sim_add_field(qn_les_sim *sim, qn_graph *graph, qn_buf *field, 
 /* Adds one row of diagnostics per member to the log. A full log takes no more rows. */
 qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
+/* The same into `row`, an array that is zero before: one unused row, then one of each member. */
+qn_status qn_les_sim_add_row(qn_les_sim *sim, qn_graph *graph, qn_buf *row, qn_err *err);
+size_t qn_les_sim_row_bytes(const qn_les_options *config); /* of that array */
+
+/* Adds fields on the grid as the new state, [ensemble][N][N], or as the force of forcing static,
+ * [N][N], both in run precision. */
+qn_status qn_les_sim_add_state(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err);
+qn_status qn_les_sim_add_force(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err);
+
+/* The force that the options name: N x N numbers. */
+qn_status qn_les_force_fill(const qn_les_options *config, double *values, qn_err *err);
+
 /* Adds a check for non-finite modes. One non-finite cell spreads to all modes of its member. */
 qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
@@ -75,6 +87,9 @@ typedef struct qn_les_progress {
 } qn_les_progress;
 
 qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err);
+
+/* Forgets modes that were not finite: the state is another one. */
+qn_status qn_les_sim_forgive(qn_les_sim *sim, qn_err *err);
 
 /* What a checkpoint needs besides the options: state and clock, as bytes in host memory. The log is
  * not part of it. */

@@ -100,21 +100,38 @@ out:
     return st;
 }
 
-/* One force for all members, read in the same way as an initial field. */
-static qn_status begin_force(qn_les_sim *sim, qn_err *err)
+/* Read in the same way as an initial field. */
+qn_status qn_les_force_fill(const qn_les_options *config, double *values, qn_err *err)
 {
-    qn_les_options file = *sim->config;
-    const size_t cells = (size_t)file.N * (size_t)file.N;
-    double *values = NULL;
-    qn_status st = QN_OK;
+    qn_les_options file = *config;
 
-    QN_TRY(QN_NEW(values, cells, "the force", err));
     file.ic = QN_LES_IC_FILE;
     file.ensemble = 1;
     file.ic_file = file.forcing_file;
     file.ic_field = file.forcing_field;
     file.n_ic_field = file.n_forcing_field;
-    QN_TRY(qn_les_ic_fill(&file, values, err));
+    return qn_les_ic_fill(&file, values, err);
+}
+
+qn_status qn_les_sim_add_state(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err)
+{
+    return add_spectrum_of(sim, graph, field, sim->state, sim->config->ensemble, 0, err);
+}
+
+qn_status qn_les_sim_add_force(qn_les_sim *sim, qn_graph *graph, qn_buf *field, qn_err *err)
+{
+    return add_spectrum_of(sim, graph, field, sim->force, 1, 0, err);
+}
+
+/* One force for all members. */
+static qn_status begin_force(qn_les_sim *sim, qn_err *err)
+{
+    const size_t cells = (size_t)sim->config->N * (size_t)sim->config->N;
+    double *values = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(values, cells, "the force", err));
+    QN_TRY(qn_les_force_fill(sim->config, values, err));
     QN_TRY(take_fields(sim, values, sim->force, 1, 0, err));
 out:
     free(values);

@@ -84,4 +84,8 @@ typedef enum {
 qn_status qn_les_sim_add_probe(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field,
                                qn_err *err);
 
+/* The same for users of the flow: velocities are whole. */
+qn_status qn_les_sim_add_output(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field,
+                                qn_err *err);
+
 #endif

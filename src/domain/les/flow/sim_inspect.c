@@ -39,20 +39,40 @@ out:
     return st;
 }
 
-qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err)
+/* `log` has room for `room` rows. */
+static qn_status add_row(qn_les_sim *sim, qn_graph *graph, int room, qn_buf *log, qn_err *err)
 {
     const qn_range rows = qn_les_rows_range(sim);
     qn_status st = QN_OK;
 
-    if (!sim->log)
-        QN_TRY(qn_les_sim_log_room(sim, DEFAULT_ROOM, err));
     QN_TRY(LES_STAGE(sim, les_sum_modes, graph, "les.sums", rows, sim->par, sim->state, sim->modes,
                      err));
     QN_TRY(add_vorticity(sim, graph, err));
     QN_TRY(LES_STAGE(sim, les_sum_cells, graph, "les.moments", rows, sim->par, sim->work,
                      sim->cells, err));
     QN_TRY(LES_STAGE(sim, les_log_row, graph, "les.log", qn_range_1d(sim->par.members), sim->par,
-                     sim->log_room, sim->modes, sim->cells, sim->clock, sim->log, err));
+                     room, sim->modes, sim->cells, sim->clock, log, err));
+out:
+    return st;
+}
+
+size_t qn_les_sim_row_bytes(const qn_les_options *config)
+{
+    return (1 + (size_t)config->ensemble) * sizeof(qn_les_row);
+}
+
+qn_status qn_les_sim_add_row(qn_les_sim *sim, qn_graph *graph, qn_buf *row, qn_err *err)
+{
+    return add_row(sim, graph, 1, row, err);
+}
+
+qn_status qn_les_sim_add_log(qn_les_sim *sim, qn_graph *graph, qn_err *err)
+{
+    qn_status st = QN_OK;
+
+    if (!sim->log)
+        QN_TRY(qn_les_sim_log_room(sim, DEFAULT_ROOM, err));
+    QN_TRY(add_row(sim, graph, sim->log_room, sim->log, err));
     QN_TRY(LES_STAGE(sim, les_log_next, graph, "les.logged", qn_range_1d(1), sim->log_room,
                      sim->log, err));
 out:
@@ -86,6 +106,22 @@ qn_status qn_les_sim_add_spectrum(qn_les_sim *sim, qn_graph *graph, int member, 
                        sim->par.members);
     return LES_STAGE(sim, les_shells, graph, "les.shells", qn_range_1d(n), sim->par, member,
                      sim->state, shells, err);
+}
+
+qn_status qn_les_sim_add_output(qn_les_sim *sim, qn_graph *graph, qn_les_probe what, qn_buf *field,
+                                qn_err *err)
+{
+    const double mean = what == QN_LES_PROBE_U   ? sim->config->mean_u
+                        : what == QN_LES_PROBE_V ? sim->config->mean_v
+                                                 : 0;
+    const qn_i64 n = (qn_i64)sim->par.members * sim->par.n * sim->par.n;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_les_sim_add_probe(sim, graph, what, field, err));
+    if (mean != 0)
+        QN_TRY(LES_STAGE(sim, les_shift, graph, "les.mean", qn_range_1d(n), mean, field, err));
+out:
+    return st;
 }
 
 /* Reading back. */
@@ -148,6 +184,19 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
                                   .n_not_finite = (qn_i64)clock[CLOCK_BAD],
                                   .last_good = (qn_i64)clock[CLOCK_LAST_GOOD],
                                   .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD] };
+    return st;
+}
+
+qn_status qn_les_sim_forgive(qn_les_sim *sim, qn_err *err)
+{
+    double clock[CLOCK_WORDS];
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock, err));
+    clock[CLOCK_BAD] = 0;
+    clock[CLOCK_LAST_GOOD] = clock[CLOCK_FIRST_BAD] = -1;
+    QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
+out:
     return st;
 }
 

@@ -30,6 +30,10 @@ json_t *qn_les_options_json(const qn_les_options *options);
 /* settle.c: fills in what follows from other options and refuses what contradicts them. */
 qn_status qn_les_options_settle(qn_les_options *options, qn_err *err);
 
+/* Colours of pictures: 1 with the values of `clim`; 0 for "first" and "rolling". */
+int qn_les_clim(const qn_les_options *options, double *low, double *high);
+int qn_les_clim_rolls(const qn_les_options *options);
+
 /* The time step of dt_mode auto: za (flow/stability.h) stays the same from N = 128 on. */
 double qn_les_dt_auto(int n);
 

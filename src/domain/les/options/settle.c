@@ -2,6 +2,8 @@
 #include "options.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 int qn_les_smooth_width(int n)
 {
@@ -138,13 +140,47 @@ static qn_status settle_codec(qn_les_options *c, qn_err *err)
 }
 
 /* Files that only make sense in a folder. */
-static qn_status settle_files(const qn_les_options *c, qn_err *err)
+static qn_status settle_files(qn_les_options *c, qn_err *err)
 {
-    const char *needs = c->resume ? "resume" : c->checkpoint_every ? "checkpoint_every" : NULL;
+    const char *needs = c->resume_with_changes ? "resume_with_changes"
+                        : c->resume            ? "resume"
+                        : c->checkpoint_every  ? "checkpoint_every"
+                                               : NULL;
 
+    c->resume |= c->resume_with_changes;
     if (needs && !c->out[0])
         return qn_fail(err, QN_ERR_USAGE, "%s: checkpoints need out, a folder", needs);
+    if (c->format != QN_LES_FORMAT_NPY && c->kernel_only[0])
+        return qn_fail(err, QN_ERR_USAGE, "format: without a flow there is only npy");
+    if (c->format != QN_LES_FORMAT_NPY && c->observer != QN_LES_OBSERVE_SNAPSHOTS)
+        return qn_fail(
+            err, QN_ERR_USAGE,
+            "format: netcdf has the fields of snapshots, which observer snapshots gives");
     return QN_OK;
+}
+
+int qn_les_clim(const qn_les_options *options, double *low, double *high)
+{
+    int end = 0;
+
+    return sscanf(options->clim, "%lf,%lf%n", low, high, &end) == 2 && !options->clim[end] &&
+           isfinite(*high - *low) && *low < *high;
+}
+
+int qn_les_clim_rolls(const qn_les_options *options)
+{
+    return !strcmp(options->clim, "rolling");
+}
+
+static qn_status settle_pictures(const qn_les_options *c, qn_err *err)
+{
+    double low, high;
+
+    if (!strcmp(c->clim, "first") || qn_les_clim_rolls(c) || qn_les_clim(c, &low, &high))
+        return QN_OK;
+    return qn_fail(err, QN_ERR_USAGE,
+                   "clim: '%s' is neither first, rolling, nor two numbers LO,HI with LO below HI",
+                   c->clim);
 }
 
 qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
@@ -160,6 +196,7 @@ qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
     QN_TRY(settle_field(config, err));
     QN_TRY(settle_codec(config, err));
     QN_TRY(settle_files(config, err));
+    QN_TRY(settle_pictures(config, err));
 out:
     return st;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "QNLESCP2"
+#define MAGIC "QNLESCP3"
 
 typedef struct {
     char magic[8];
@@ -60,14 +60,12 @@ static void hash_part(qn_sha256 *hash, const qn_les_bytes *part)
     qn_sha256_add(hash, zeros, padded(part->n) - part->n);
 }
 
-qn_status qn_les_checkpoint_write(const char *path, const qn_les_saved *saved, qn_err *err)
+qn_status qn_les_checkpoint_write(qn_out *out, const qn_les_saved *saved, qn_err *err)
 {
     static const char zeros[8];
     head h = { .payload_bytes = sizeof(counts) };
     counts c = { .step = saved->step };
-    qn_out out = { 0 };
     qn_sha256 hash;
-    qn_status st = QN_OK;
 
     memcpy(h.magic, MAGIC, sizeof h.magic);
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++) {
@@ -80,19 +78,16 @@ qn_status qn_les_checkpoint_write(const char *path, const qn_les_saved *saved, q
         hash_part(&hash, &saved->parts[p]);
     qn_sha256_end(&hash, h.payload_hash);
 
-    QN_TRY(qn_out_direct(path, &out, err));
-    fwrite(&h, sizeof h, 1, out.file);
-    fwrite(&c, sizeof c, 1, out.file);
+    fwrite(&h, sizeof h, 1, out->file);
+    fwrite(&c, sizeof c, 1, out->file);
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++) {
         const qn_les_bytes *part = &saved->parts[p];
 
         if (part->n)
-            fwrite(part->data, 1, part->n, out.file);
-        fwrite(zeros, 1, padded(part->n) - part->n, out.file);
+            fwrite(part->data, 1, part->n, out->file);
+        fwrite(zeros, 1, padded(part->n) - part->n, out->file);
     }
-    QN_TRY(qn_out_commit(&out, err));
-out:
-    return st;
+    return qn_out_commit(out, err);
 }
 
 /* Reading. */

@@ -66,22 +66,18 @@ static int zoom_of(const qn_les_options *config)
 qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels)
 {
     const int side = config->N * zoom_of(config);
-    const int width = panels * side + (panels - 1) * FRAME_GAP;
+    const int width = panels * (side + FRAME_GAP) + FRAME_BAR;
 
     return (qn_les_frame_size){ width, side, (size_t)3 * (size_t)width * (size_t)side };
 }
 
-static double inverse_of(double scale)
-{
-    return scale > 0 ? 1 / scale : 1;
-}
-
-qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
-                           qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err)
+qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double low,
+                           double high, qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err)
 {
     const qn_les_frame_size size = qn_les_frame_size_of(config, panels);
     const qn_range pixels = qn_range_2d(size.width, size.height);
-    const les_frame_par par = { .inverse = inverse_of(scale),
+    const les_frame_par par = { .middle = (low + high) / 2,
+                                .inverse = high > low ? 2 / (high - low) : 1,
                                 .n = config->N,
                                 .zoom = zoom_of(config),
                                 .panels = panels,

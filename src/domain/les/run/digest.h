@@ -21,7 +21,8 @@ qn_status qn_les_add_copy(qn_graph *graph, const char *name, qn_buf *field, size
                           qn_buf *store, size_t to, int *stage, qn_err *err);
 qn_status qn_les_move_copy(qn_graph *graph, int stage, size_t to, qn_err *err);
 
-/* Pixels of a frame of `panels` panels, 1 or 3: flow, decoded field, decoded minus flow. */
+/* Pixels of a frame of `panels` panels, 1 or 3: flow, decoded field, decoded minus flow; and of the
+ * bar of colours on their right, which ends the rows. */
 typedef struct qn_les_frame_size {
     int width, height;
     size_t bytes; /* red, green, blue per pixel, no gaps */
@@ -29,9 +30,9 @@ typedef struct qn_les_frame_size {
 
 qn_les_frame_size qn_les_frame_size_of(const qn_les_options *config, int panels);
 
-/* Adds the picture of member 0 of `flow` and `decoded` (the flow itself with one panel). `scale` is
- * the value of the last colour. */
-qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double scale,
-                           qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err);
+/* Adds the picture of member 0 of `flow` and `decoded` (the flow itself with one panel), with the
+ * colours from `low` to `high`; those of the difference have 0 in their middle. */
+qn_status qn_les_add_frame(qn_graph *graph, const qn_les_options *config, int panels, double low,
+                           double high, qn_buf *flow, qn_buf *decoded, qn_buf *rgb, qn_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* output.c - arrays and tables of a run. */
 #include "output.h"
+#include "writes.h"
 
 #include "util/csv.h"
 #include "util/file.h"
@@ -10,16 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that more than one file needs. */
-
-void qn_les_metrics_name(const qn_les_result *result, char out[QN_LES_NAME_SIZE])
+void qn_les_frame_name(int number, char out[QN_LES_NAME_SIZE])
 {
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_metrics.json", result->stamp);
-}
-
-void qn_les_frame_name(const qn_les_result *result, int number, char out[QN_LES_NAME_SIZE])
-{
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_frame_%04d.png", result->stamp, number);
+    snprintf(out, QN_LES_NAME_SIZE, "les_frame_%04d.png", number);
 }
 
 /* Arrays of the result. */
@@ -119,6 +113,27 @@ out:
     return st;
 }
 
+void qn_les_late_name(qn_les_field field, int step, char out[QN_LES_NAME_SIZE])
+{
+    snprintf(out, QN_LES_NAME_SIZE, "%s.%d", field_names[field], step);
+}
+
+/* For flow.nc, which is written at the end. */
+static qn_status put_late(qn_les_result *result, qn_les_field field, int step, const qn_npy *array,
+                          qn_err *err)
+{
+    const size_t bytes = (size_t)qn_npy_elems(array) * qn_npy_elem_bytes(array->type);
+    char name[QN_LES_NAME_SIZE], *copy;
+    qn_status st = QN_OK;
+
+    qn_les_late_name(field, step, name);
+    QN_TRY(QN_NEW(copy, bytes, name, err));
+    memcpy(copy, array->data, bytes);
+    st = qn_les_put_scratch(result, name, copy, bytes, err);
+out:
+    return st;
+}
+
 qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *result,
                               qn_les_field field, int step, const void *data, qn_err *err)
 {
@@ -128,8 +143,11 @@ qn_status qn_les_output_field(const qn_les_options *config, qn_les_result *resul
 
     if (config->hold == QN_LES_HOLD_ARRAYS)
         QN_TRY(hold_field(config, result, field, step, &array, err));
-    snprintf(name, sizeof name, "les_%s_%s_t%06d.npy", result->stamp, field_files[field], step);
-    QN_TRY(write_npy(result, name, &array, err));
+    snprintf(name, sizeof name, "les_%s_t%06d.npy", field_files[field], step);
+    if (config->format != QN_LES_FORMAT_NETCDF)
+        QN_TRY(qn_les_put_array(result, name, &array, err));
+    if (config->format != QN_LES_FORMAT_NPY && field != QN_LES_FIELD_OMEGA)
+        QN_TRY(put_late(result, field, step, &array, err));
 out:
     return st;
 }
@@ -210,7 +228,7 @@ qn_status qn_les_write_table(const qn_les_result *result, const char *name, qn_e
     qn_out out = { 0 };
     qn_status st = QN_OK;
 
-    snprintf(file, sizeof file, "les_%s_%s.csv", result->stamp, name);
+    snprintf(file, sizeof file, "les_%s.csv", name);
     QN_TRY(qn_run_folder_create(result->folder, file, &out, err));
     fprintf(out.file, "%s\n", table->columns);
     qn_csv_writer w = { .to = out.file };

@@ -276,7 +276,7 @@ out:
 qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les_result *result,
                                qn_err *err)
 {
-    char name[QN_LES_NAME_SIZE], log[QN_OPTION_TEXT_BYTES + QN_LES_NAME_SIZE];
+    char log[QN_OPTION_TEXT_BYTES + QN_LES_NAME_SIZE];
     qn_out out;
     json_t *json = NULL;
     qn_status st = QN_OK;
@@ -285,10 +285,9 @@ qn_status qn_les_write_metrics(qn_ctx *ctx, const qn_les_options *config, qn_les
     if (!(result->metrics = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(12))))
         QN_FAIL(err, QN_ERR_NOMEM, "no memory for the metrics of the run");
     if (result->folder) {
-        qn_les_metrics_name(result, name);
-        QN_TRY(qn_run_folder_create(result->folder, name, &out, err));
+        QN_TRY(qn_run_folder_create(result->folder, QN_LES_METRICS_FILE, &out, err));
         QN_TRY(qn_json_commit(&out, json, err));
-        QN_TRY(qn_run_folder_add(result->folder, name, err));
+        QN_TRY(qn_run_folder_add(result->folder, QN_LES_METRICS_FILE, err));
     }
     if (config->log_metrics[0]) {
         stamped(config->log_metrics, result->stamp, log, sizeof log);

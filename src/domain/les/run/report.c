@@ -254,7 +254,7 @@ static qn_status add_pictures(qn_page *page, const qn_les_options *config,
         char name[QN_LES_NAME_SIZE], *path, *png = NULL;
         size_t bytes = 0;
 
-        qn_les_frame_name(result, at, name);
+        qn_les_frame_name(at, name);
         QN_TRY(qn_run_folder_path(result->folder, name, &path, err));
         st = qn_file_read(path, &png, &bytes, err);
         free(path);

@@ -2,10 +2,12 @@
 #include "run_impl.h"
 
 #include "output.h"
+#include "writes.h"
 #include "engine/engine.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/list.h"
+#include "util/netcdf.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -182,8 +184,11 @@ static qn_status write_results(run *r, qn_err *err)
 
     fill_residency(r);
     note_fallbacks(r);
+    QN_TRY(qn_les_writes_wait(r->result, err));
     if (is_seen && r->sim)
         QN_TRY(qn_les_add_tables(r->result, err));
+    if (r->config->format != QN_LES_FORMAT_NPY && !r->is_stopped)
+        QN_TRY(qn_les_run_write_nc(r, err));
     if (has_files) {
         QN_TRY(qn_les_write_table(r->result, "series", err));
         QN_TRY(qn_les_write_table(r->result, "spectrum", err));
@@ -198,8 +203,10 @@ static qn_status write_results(run *r, qn_err *err)
         QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, err));
     if (r->result->folder && r->is_stopped) /* which is no end */
         QN_TRY(qn_run_folder_commit(r->result->folder, NULL, NULL, err));
-    else if (r->result->folder)
+    if (r->result->folder && !r->is_stopped) {
+        QN_TRY(qn_les_run_forget(r, err));
         QN_TRY(qn_run_folder_finish(r->result->folder, err));
+    }
 out:
     return st;
 }
@@ -209,18 +216,19 @@ static qn_status not_finite(run *r, qn_err *err)
 {
     const qn_les_progress *end = &r->result->end;
     const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
-    const char *saved =
-        r->result->folder ? qn_run_folder_fact(r->result->folder, "checkpoint") : NULL;
+    int is_kept;
+    const long saved = r->result->folder ? qn_les_folder_step(r->result->folder, &is_kept) : 0;
+    char where[64] = "";
 
     r->result->status = "nonfinite";
     qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
                 (long long)end->last_good, (long long)bad);
+    if (saved)
+        snprintf(where, sizeof where, "; the checkpoint of step %ld remains", saved);
     return qn_fail(err, QN_ERR_FAILED,
                    "the flow has cells that are not finite: they came between steps %lld and "
-                   "%lld%s%s%s",
-                   (long long)end->last_good, (long long)bad,
-                   saved ? "; the checkpoint of step " : "", saved ? saved : "",
-                   saved ? " remains" : "");
+                   "%lld%s",
+                   (long long)end->last_good, (long long)bad, where);
 }
 
 static qn_status run_flow(run *r, qn_err *err)
@@ -266,66 +274,49 @@ out:
 /* Frees all that is on the device. */
 static void drop_flow(run *r)
 {
-    qn_film_abort(r->film);
+    if (r->result)
+        qn_les_writes_wait(r->result, NULL);
     qn_les_run_loop_free(r);
     qn_buf_free(r->shells);
     qn_buf_free(r->z);
     qn_les_proxy_free(r->proxy);
     qn_les_codec_free(r->codec);
     qn_les_sim_free(r->sim);
-    r->film = NULL;
     r->shells = r->z = NULL;
     r->proxy = NULL;
     r->codec = NULL;
     r->sim = NULL;
 }
 
-/* A device that fails. What it has computed since the last state on the host is lost, and computed
- * again on the CPU, with all that follows. Graphs leave their failures to this. */
+/* A device that fails. */
 
-static int is_failure(qn_status status)
+static qn_status go_back(void *user, qn_err *err)
 {
-    return qn_status_is_device_fault(status) || status == QN_ERR_COMPILE ||
-           status == QN_ERR_UNSUPPORTED || status == QN_ERR_BUSY || status == QN_ERR_MISMATCH ||
-           status == QN_ERR_NOMEM || status == QN_ERR_LIMIT;
-}
+    run *r = user;
 
-static void go_back(run *r)
-{
+    (void)err;
     drop_flow(r);
     r->step = (int)r->saved.step;
     if (!r->step)
         qn_les_saved_free(&r->saved);
     qn_les_result_rewind(r->result, r->step ? r->step : -1);
     r->is_stopped = 0;
-    r->has_failed = 1;
-    r->can_repeat = 0;
+    return QN_OK;
 }
 
-static qn_status run_once(run *r, qn_err *err)
+static qn_status run_once(void *user, qn_err *err)
 {
+    run *r = user;
+
     return r->config->kernel_only[0] ? run_without_flow(r, err) : run_flow(r, err);
 }
 
 static qn_status run_safely(run *r, qn_err *err)
 {
-    qn_placing placing = { qn_ctx_pinned(r->ctx), QN_FALLBACK_ERROR };
-    qn_status st;
+    const qn_les_work work = { run_once, go_back, r };
 
-    r->can_repeat = qn_device_count(r->ctx) > 1 && placing.pinned != QN_CPU_SLOT;
-    if (!r->can_repeat)
-        return run_once(r, err);
-    placing = qn_ctx_set_placing(r->ctx, placing);
-    st = run_once(r, err);
-    if (is_failure(st)) {
-        QN_TRY(qn_fallback_note(r->ctx, "les.run", err));
-        go_back(r);
-        qn_ctx_set_placing(r->ctx, (qn_placing){ QN_CPU_SLOT, QN_FALLBACK_CPU });
-        st = run_once(r, err);
-    }
-out:
-    qn_ctx_set_placing(r->ctx, placing);
-    return st;
+    r->safe = qn_les_safe_of(r->ctx, "les.run");
+    return qn_les_safely(&r->safe, &work, err);
 }
 
 static void run_free(run *r)
@@ -347,13 +338,11 @@ static qn_progress_mode mode_of(const qn_les_options *config)
 /* A run that is finished has its metrics there. */
 static qn_status read_finished(run *r, qn_err *err)
 {
-    char name[QN_LES_NAME_SIZE], *path = NULL;
+    char *path = NULL;
     size_t bytes;
     qn_status st = QN_OK;
 
-    qn_les_metrics_name(r->result, name);
-    if (asprintf(&path, "%s/%s", r->config->out, name) < 0)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its path", name);
+    QN_TRY(qn_text_new(&path, err, "%s/" QN_LES_METRICS_FILE, r->config->out));
     QN_TRY(qn_file_read_most(path, QN_MOST_JSON, &r->result->metrics, &bytes, err));
     r->result->was_finished = 1;
 out:
@@ -365,16 +354,25 @@ static qn_status open_folder(run *r, qn_err *err)
 {
     qn_les_result *result = r->result;
     qn_status st = QN_OK;
+    int is_shared;
 
     if (!r->config->out[0]) {
         qn_les_stamp(result->stamp);
         return QN_OK;
     }
-    QN_TRY(qn_les_folder_open(r->config, result->stamp, &result->folder, err));
+    QN_TRY(qn_les_folder_open(&r->options, result->stamp, &is_shared, &result->folder, err));
+    r->plan = qn_les_schedule_of(r->config);
+    if (is_shared)
+        qn_log_put(qn_ctx_log(r->ctx), QN_LOG_WARN,
+                   "%s: files of an earlier run with other options stay beside those of this run",
+                   r->config->out);
     if (qn_run_folder_state(result->folder) == QN_RUN_FINISHED)
         QN_TRY(read_finished(r, err));
     else
         QN_TRY(qn_les_run_load(r, err));
+    result->has_changes = qn_run_folder_fact(result->folder, "changes") != NULL;
+    if (result->has_changes)
+        qn_les_flag(result, "%s", qn_run_folder_fact(result->folder, "changes"));
 out:
     return st;
 }
@@ -406,12 +404,17 @@ qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result *
     r.plan = qn_les_schedule_of(r.config);
     watch.mode = mode_of(r.config);
     QN_TRY(qn_progress_new(&watch, "les run", "steps", r.config->steps, &r.progress, err));
+    if (r.config->format != QN_LES_FORMAT_NPY)
+        QN_TRY(qn_nc_load("format", err));
+    QN_TRY(qn_les_writes_open(ctx, r.result, err));
     QN_TRY(open_folder(&r, err));
     if (!r.result->was_finished)
         QN_TRY(run_safely(&r, err));
     qn_progress_done(r.progress);
 out:
     run_free(&r);
+    if (r.result)
+        qn_les_writes_close(r.result);
     if (close_folder(&r) && st != QN_OK && !r.is_stopped)
         qn_suffix(err, QN_RUN_KEPT);
     if (st == QN_OK)

@@ -15,6 +15,7 @@
 #include "domain/les/flow/sim.h"
 
 #include "util/progress.h"
+#include "util/write_queue.h"
 
 typedef enum {
     QN_LES_TIME_INIT,
@@ -64,12 +65,14 @@ enum { QN_LES_MAX_ARRAYS = 12 };
 
 struct qn_les_result {
     qn_run_folder *folder;         /* while the run writes there; NULL: no files */
-    char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z"; names of files begin with les_ and this */
+    qn_write_queue *queue;         /* what is written beside the computation (writes.h) */
+    char stamp[QN_LES_STAMP_SIZE]; /* "20260131T120000Z": when the run began */
     const char *status;            /* "ok", "nonfinite", "unstable", "error" */
     char device[32];  /* that made the steps, or the rollout without them; "": neither */
     int has_passes;   /* steps used quern's own passes */
     int first_step;   /* not 0 after --resume */
     int was_finished; /* before: nothing was computed */
+    int has_changes;  /* of its physics, on the way */
     qn_les_stability stability;
     qn_les_progress end;
     qn_les_time times[QN_LES_TIMES];

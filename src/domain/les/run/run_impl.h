@@ -3,8 +3,8 @@
 #define QN_LES_RUN_IMPL_H
 
 #include "run.h"
-
-#include "util/y4m.h"
+#include "variables.h"
+#include "domain/les/flow/safe.h"
 
 enum { RUN_GRAPHS_MAX = 32 };
 
@@ -19,15 +19,11 @@ typedef struct run_span {
 typedef struct run_slot {
     qn_graph *graph;
     qn_buf *field;
-    int copy;    /* its stage that copies the field to the store, or -1 */
-    int pending; /* step whose field is being downloaded, or -1 */
+    int copy;                            /* its stage that copies the field to the store, or -1 */
+    int pending;                         /* step whose field is being downloaded, or -1 */
+    qn_buf *parts[QN_LES_MAX_VARIABLES]; /* what flow.nc has besides the field */
+    int n_parts;
 } run_slot;
-
-/* When to copy the state to the host, for when the device fails. */
-typedef struct run_watch {
-    int is_on;
-    double least_us, start_us, last_us, spent_us, us_per_byte;
-} run_watch;
 
 typedef struct run {
     qn_ctx *ctx;
@@ -50,9 +46,9 @@ typedef struct run {
     qn_graph *hash_graph;
     int hash_omega, hash_z; /* first stages of the digests */
 
-    qn_les_saved saved;         /* the last state on the host; step 0: none */
-    int can_repeat, has_failed; /* what a device fails to do is done again; by now on the CPU */
-    run_watch watch;
+    qn_les_saved saved; /* the last state on the host; step 0: none */
+    qn_les_safe safe;
+    qn_les_watch watch;
     int step;
     int is_stopped; /* cells are not finite */
 
@@ -60,7 +56,6 @@ typedef struct run {
     qn_les_phase phase;
     double phase_since;
     double span_us; /* time of a usual span, last measured */
-    qn_film *film;
 } run;
 
 /* From now on, time counts as `phase`. */
@@ -79,9 +74,16 @@ qn_status qn_les_run_first(run *r, qn_err *err); /* everything due at step 0 */
 qn_status qn_les_run_loop(run *r, qn_err *err);
 void qn_les_run_loop_free(run *r);
 
+/* run_record.c: records of snapshots, and flow.nc, which is made from them. */
+qn_status qn_les_run_add_record(run *r, run_slot *slot, qn_err *err); /* to its graph */
+size_t qn_les_run_record_bytes(const run_slot *slot);                 /* besides the field */
+qn_status qn_les_run_put_record(run *r, const run_slot *slot, const void *field, qn_err *err);
+void qn_les_run_free_record(run_slot *slot);
+qn_status qn_les_run_write_nc(run *r, qn_err *err);
+
 /* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);
-void qn_les_run_watch(run *r);
+qn_status qn_les_run_forget(run *r, qn_err *err); /* the last state of a shorter run */
 int qn_les_run_should_keep(const run *r);
 qn_status qn_les_run_keep(run *r, qn_err *err);
 qn_status qn_les_run_keep_field(run *r, int step, const void *field,

@@ -8,6 +8,7 @@
 
 #include "digest.h"
 #include "output.h"
+#include "writes.h"
 #include "util/clock.h"
 
 #include <math.h>
@@ -102,6 +103,8 @@ static qn_status make_slot(run *r, run_slot *slot, int is_stored, qn_err *err)
                                r->store, 0, &slot->copy, err));
     if (has_download(r))
         QN_TRY(qn_graph_output(slot->graph, slot->field, err));
+    if (r->config->format != QN_LES_FORMAT_NPY)
+        QN_TRY(qn_les_run_add_record(r, slot, err));
 out:
     return st;
 }
@@ -134,6 +137,8 @@ static qn_status collect(run *r, run_slot *slot, qn_err *err)
     r->is_stopped |= !is_finite(r, data);
     QN_TRY(qn_les_output_field(r->config, r->result, QN_LES_FIELD_OMEGA, slot->pending, data, err));
     QN_TRY(qn_les_run_keep_field(r, slot->pending, data, err));
+    if (slot->n_parts)
+        QN_TRY(qn_les_run_put_record(r, slot, data, err));
     slot->pending = -1;
 out:
     return st;
@@ -166,7 +171,8 @@ static qn_status take_snapshot(run *r, qn_err *err)
     if (has_download(r)) {
         slot->pending = r->step;
         r->result->residency.n_snapshots++;
-        r->result->residency.snapshot_bytes += qn_buf_bytes(slot->field);
+        r->result->residency.snapshot_bytes +=
+            qn_buf_bytes(slot->field) + qn_les_run_record_bytes(slot);
     }
 out:
     return st;
@@ -286,6 +292,7 @@ static qn_status finish(run *r, qn_graph *last, qn_err *err)
     if (last)
         QN_TRY(qn_les_run_wait(r, last, err));
     QN_TRY(collect_all(r, err));
+    QN_TRY(qn_les_writes_wait(r->result, err));
     if (!r->is_stopped)
         qn_progress_at(r->progress, r->plan.steps);
 out:
@@ -302,7 +309,7 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     qn_status st = QN_OK;
     int in_flight = 0;
 
-    qn_les_run_watch(r);
+    qn_les_watch_begin(&r->watch, r->safe.keeps);
     res->snapshot_bytes = 0; /* the first snapshot was taken before the loop */
     res->n_snapshots = 0;
     while (r->step < r->plan.steps && !r->is_stopped) {
@@ -334,6 +341,7 @@ void qn_les_run_loop_free(run *r)
     for (int i = 0; i < 2; i++) {
         qn_graph_free(r->slots[i].graph);
         qn_buf_free(r->slots[i].field);
+        qn_les_run_free_record(&r->slots[i]);
     }
     qn_graph_free(r->hash_graph);
     qn_buf_free(r->hashes);

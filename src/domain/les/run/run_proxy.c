@@ -7,8 +7,9 @@
 
 #include "digest.h"
 #include "output.h"
+#include "pictures.h"
+#include "writes.h"
 #include "util/npy.h"
-#include "util/png.h"
 #include "util/list.h"
 
 #include <stdlib.h>
@@ -31,8 +32,8 @@ typedef struct decoding {
     qn_buf *sums;
     slot slots[2];
     int panels;
-    int has_fields, has_frames; /* what the caller gets */
-    double scale;
+    int has_fields;            /* what the caller gets: */
+    qn_les_pictures *pictures; /* NULL: none */
 } decoding;
 
 static void slot_end(slot *s)
@@ -46,6 +47,7 @@ static void slot_end(slot *s)
 
 static void decoding_free(decoding *d)
 {
+    qn_les_pictures_free(d->pictures);
     for (int i = 0; i < 2; i++) {
         slot_end(&d->slots[i]);
         qn_buf_free(d->slots[i].lp);
@@ -61,18 +63,22 @@ static qn_status decoding_new(decoding *d, qn_err *err)
     run *r = d->r;
     const size_t fields = qn_les_run_field_bytes(r) * (size_t)r->config->ensemble;
     const qn_les_frame_size size = qn_les_frame_size_of(r->config, d->panels);
+    const int has_frames = d->has_fields && r->store && r->result->folder;
     qn_graph *graph = NULL;
     qn_status st = QN_OK;
 
+    for (int i = 0; i < 2; i++)
+        d->slots[i].step = -1;
+    if (has_frames)
+        QN_TRY(qn_les_pictures_begin(r->config, r->result, d->panels, &d->pictures, err));
     for (int i = 0; i < 2; i++) {
         slot *s = &d->slots[i];
 
-        s->step = -1;
         if (d->source)
             QN_TRY(qn_buf_new(r->ctx, "les.low-pass", fields, &s->lp, err));
         if (d->source)
             QN_TRY(qn_buf_new(r->ctx, "les.decoded", fields, &s->full, err));
-        if (d->has_frames && r->store)
+        if (d->pictures)
             QN_TRY(qn_buf_new(r->ctx, "les.frame", size.bytes, &s->rgb, err));
     }
     if (d->source && r->store) {
@@ -90,80 +96,6 @@ out:
 }
 
 /* Results of a snapshot. */
-
-static void film_name(const run *r, char out[QN_LES_NAME_SIZE])
-{
-    static const char *const endings[] = { "", "y4m", "webm", "mp4" };
-
-    snprintf(out, QN_LES_NAME_SIZE, "les_%s_video.%s", r->result->stamp, endings[r->config->video]);
-}
-
-static qn_status open_film(decoding *d, const qn_les_frame_size *size, qn_err *err)
-{
-    run *r = d->r;
-    char name[QN_LES_NAME_SIZE], *path;
-    qn_err why = { .text = "" };
-    qn_status st;
-
-    if (r->config->video == QN_LES_VIDEO_NONE || r->result->n_frames > 0)
-        return QN_OK;
-    film_name(r, name);
-    if ((st = qn_run_folder_path(r->result->folder, name, &path, err)) != QN_OK)
-        return st;
-    st = qn_film_open(path, (qn_film_kind)(r->config->video - QN_LES_VIDEO_Y4M), size->width,
-                      size->height, &r->film, &why);
-    free(path);
-    if (st == QN_ERR_UNSUPPORTED) {
-        fprintf(stderr, "[les] no video: %s\n", why.text);
-        qn_les_flag(r->result, "no video: %s", why.text);
-        return QN_OK;
-    }
-    if (st != QN_OK && err)
-        *err = why;
-    return st;
-}
-
-static qn_status close_film(run *r, qn_err *err)
-{
-    char name[QN_LES_NAME_SIZE];
-    qn_film *film = r->film;
-    qn_status st;
-
-    if (!film)
-        return QN_OK;
-    qn_les_run_enter(r, QN_LES_TIME_VIDEO);
-    r->film = NULL;
-    film_name(r, name);
-    st = qn_film_close(film, err);
-    return st == QN_OK ? qn_run_folder_add(r->result->folder, name, err) : st;
-}
-
-static qn_status write_frame(decoding *d, const uint8_t *rgb, qn_err *err)
-{
-    run *r = d->r;
-    const qn_les_frame_size size = qn_les_frame_size_of(r->config, d->panels);
-    char name[QN_LES_NAME_SIZE];
-    char *png = NULL;
-    size_t bytes;
-    qn_status st = QN_OK;
-
-    qn_les_run_enter(r, QN_LES_TIME_PLOT);
-    qn_les_frame_name(r->result, r->result->n_frames, name);
-    QN_TRY(qn_png_encode(name, rgb, size.width, size.height, &png, &bytes, err));
-    QN_TRY(qn_run_folder_write(r->result->folder, name, png, bytes, err));
-    r->result->times[QN_LES_TIME_PLOT].count++;
-    qn_les_run_enter(r, QN_LES_TIME_VIDEO);
-    QN_TRY(open_film(d, &size, err));
-    if (r->film) {
-        QN_TRY(qn_film_add(r->film, rgb, err));
-        r->result->times[QN_LES_TIME_VIDEO].count++;
-    }
-    r->result->n_frames++;
-    qn_les_run_enter(r, QN_LES_TIME_DECODE);
-out:
-    free(png);
-    return st;
-}
 
 static qn_status output_decoded(decoding *d, qn_buf *buf, qn_les_field field, int step, qn_err *err)
 {
@@ -192,7 +124,7 @@ static qn_status collect(decoding *d, slot *s, qn_err *err)
     }
     if (s->rgb) {
         QN_TRY(qn_buf_host(s->rgb, QN_HOST_READ, &rgb, err));
-        QN_TRY(write_frame(d, rgb, err));
+        QN_TRY(qn_les_put_picture(d->pictures, rgb, s->step, err));
     }
     slot_end(s);
 out:
@@ -221,6 +153,7 @@ static qn_status submit(decoding *d, slot *s, int step, qn_err *err)
     run *r = d->r;
     const int number = step / r->config->stride;
     const size_t bytes = qn_les_run_field_bytes(r);
+    double low, high;
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_new(r->ctx, "les.decoding", &s->graph, err));
@@ -232,7 +165,8 @@ static qn_status submit(decoding *d, slot *s, int step, qn_err *err)
     if (d->sums)
         QN_TRY(add_comparisons(d, s, number, err));
     if (s->rgb) {
-        QN_TRY(qn_les_add_frame(s->graph, r->config, d->panels, d->scale, s->flow,
+        QN_TRY(qn_les_picture_range(d->pictures, s->flow, &low, &high, err));
+        QN_TRY(qn_les_add_frame(s->graph, r->config, d->panels, low, high, s->flow,
                                 d->source ? s->full : s->flow, s->rgb, err));
         QN_TRY(qn_graph_output(s->graph, s->rgb, err));
     }
@@ -272,7 +206,10 @@ static qn_status decode_all(decoding *d, qn_err *err)
     }
     for (int k = 0; k < 2; k++)
         QN_TRY(collect(d, &d->slots[(n + k) % 2], err));
-    QN_TRY(close_film(r, err));
+    qn_les_run_enter(r, QN_LES_TIME_PLOT);
+    QN_TRY(qn_les_writes_wait(r->result, err));
+    qn_les_run_enter(r, QN_LES_TIME_VIDEO);
+    QN_TRY(qn_les_pictures_end(d->pictures, err));
 out:
     return st;
 }
@@ -413,9 +350,7 @@ qn_status qn_les_run_proxy(run *r, qn_err *err)
     qn_buf *zhat = NULL;
     decoding d = { .r = r,
                    .panels = r->codec ? 3 : 1,
-                   .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS,
-                   .has_frames = config->observer == QN_LES_OBSERVE_SNAPSHOTS && r->result->folder,
-                   .scale = r->result->n_rows ? r->result->rows[0].max_abs : 1 };
+                   .has_fields = config->observer == QN_LES_OBSERVE_SNAPSHOTS };
     qn_status st = QN_OK;
 
     if (has_proxy) {

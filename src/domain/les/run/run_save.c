@@ -7,17 +7,16 @@
 #include "run_impl.h"
 
 #include "output.h"
+#include "writes.h"
 
 #include "util/clock.h"
+#include "util/str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A state for the device's failure is copied when all of them together then have taken at most this
- * part of the time, and not more often than in so many seconds. */
-enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
-
-enum { CHECKPOINT_NAME = 24 };
+enum { CHECKPOINT_NAME = 40 };
 
 /* The array whose beginning is the part; NULL: the run has none, or the part is made in another
  * way. */
@@ -52,8 +51,10 @@ static size_t bytes_of(const run *r, int part)
         return r->store ? (size_t)(r->step / plan->snapshot + 1) * qn_les_run_field_bytes(r) : 0;
     case QN_LES_SAVED_HASHES:
         return r->hashes ? (size_t)(r->step / plan->hash + 1) * 2 * sizeof(uint64_t) : 0;
-    default:
+    case QN_LES_SAVED_SHELLS:
         return r->shells ? qn_buf_bytes(r->shells) : 0;
+    default:
+        return 0;
     }
 }
 
@@ -129,9 +130,9 @@ static size_t missing_bytes(const run *r)
 static qn_status keep(run *r, qn_err *err)
 {
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
-    const double missing = (double)missing_bytes(r);
+    const size_t missing = missing_bytes(r);
     qn_les_residency *res = &r->result->residency;
-    run_watch *w = &r->watch;
+    double start;
     qn_les_progress now;
     qn_status st = QN_OK;
 
@@ -140,52 +141,83 @@ static qn_status keep(run *r, qn_err *err)
     r->is_stopped |= now.n_not_finite > 0;
     if (r->is_stopped)
         return QN_OK;
-    w->last_us = qn_now_us();
+    start = qn_now_us();
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
         QN_TRY(append(r, p, err));
     QN_TRY(save_log(r, err));
     QN_TRY(save_sim(r, err));
-    w->us_per_byte = (qn_now_us() - w->last_us) / missing;
-    w->spent_us += qn_now_us() - w->last_us;
+    qn_les_watch_note(&r->watch, start, missing);
     res->n_checkpoints++;
     res->checkpoint_bytes += qn_ctx_transfers(r->ctx).d2h_bytes - before;
 out:
     return st;
 }
 
-static void checkpoint_name(int step, char out[CHECKPOINT_NAME])
+/* The state at the last step is a result: a run with more steps goes on from it. The fact has its
+ * step and that of the one before, which goes at the end. */
+static qn_status save_last(run *r, qn_err *err)
 {
-    snprintf(out, CHECKPOINT_NAME, "checkpoint.%d", step);
+    qn_run_folder *folder = r->result->folder;
+    const char *before = qn_run_folder_fact(folder, "kept");
+    char name[CHECKPOINT_NAME], steps[CHECKPOINT_NAME];
+    qn_out out;
+    qn_status st = QN_OK;
+
+    snprintf(name, sizeof name, QN_LES_KEPT, (long)r->step);
+    snprintf(steps, sizeof steps, "%d %ld", r->step, before ? strtol(before, NULL, 10) : 0L);
+    QN_TRY(qn_run_folder_create(folder, name, &out, err));
+    QN_TRY(qn_les_checkpoint_write(&out, &r->saved, err));
+    QN_TRY(qn_run_folder_add(folder, name, err));
+    QN_TRY(qn_run_folder_commit(folder, "kept", steps, err));
+out:
+    return st;
 }
 
-/* The step of the last checkpoint; NULL: there is none. */
-static const char *checkpoint_fact(const run *r)
+/* The one before the last is of no use any more. */
+qn_status qn_les_run_forget(run *r, qn_err *err)
 {
-    return qn_run_folder_fact(r->result->folder, "checkpoint");
+    const char *fact = qn_run_folder_fact(r->result->folder, "kept");
+    char name[CHECKPOINT_NAME];
+    long last, before = 0;
+
+    if (!fact || sscanf(fact, "%ld %ld", &last, &before) != 2 || !before || before == last)
+        return QN_OK;
+    snprintf(name, sizeof name, QN_LES_KEPT, before);
+    return qn_run_folder_remove(r->result->folder, name, err);
+}
+
+static qn_status save_scratch(run *r, qn_err *err)
+{
+    qn_run_folder *folder = r->result->folder;
+    const char *before = qn_run_folder_fact(folder, "checkpoint");
+    char name[CHECKPOINT_NAME], step[24];
+    qn_out out;
+    qn_status st = QN_OK;
+
+    snprintf(name, sizeof name, QN_LES_CHECKPOINT, (long)r->step);
+    snprintf(step, sizeof step, "%d", r->step);
+    QN_TRY(qn_run_folder_create(folder, name, &out, err));
+    QN_TRY(qn_les_checkpoint_write(&out, &r->saved, err));
+    QN_TRY(qn_run_folder_keep(folder, name, err));
+    if (before && strcmp(before, step)) {
+        snprintf(name, sizeof name, QN_LES_CHECKPOINT, strtol(before, NULL, 10));
+        QN_TRY(qn_run_folder_forget(folder, name, err));
+    }
+    QN_TRY(qn_run_folder_commit(folder, "checkpoint", step, err));
+out:
+    return st;
 }
 
 /* The files from before it get their names together with it, and the checkpoint before goes. */
 qn_status qn_les_run_save(run *r, qn_err *err)
 {
-    qn_run_folder *folder = r->result->folder;
-    char name[CHECKPOINT_NAME], before[CHECKPOINT_NAME], step[24], *path = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(keep(r, err));
-    if (r->is_stopped)
-        return QN_OK;
-    checkpoint_name(r->step, name);
-    snprintf(step, sizeof step, "%d", r->step);
-    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
-    QN_TRY(qn_les_checkpoint_write(path, &r->saved, err));
-    QN_TRY(qn_run_folder_keep(folder, name, err));
-    if (checkpoint_fact(r) && strcmp(checkpoint_fact(r), step)) {
-        snprintf(before, sizeof before, "checkpoint.%.10s", checkpoint_fact(r));
-        QN_TRY(qn_run_folder_forget(folder, before, err));
-    }
-    QN_TRY(qn_run_folder_commit(folder, "checkpoint", step, err));
+    QN_TRY(qn_les_writes_wait(r->result, err)); /* what is put until here is committed with it */
+    if (!r->is_stopped)
+        QN_TRY(r->step == r->plan.steps ? save_last(r, err) : save_scratch(r, err));
 out:
-    free(path);
     return st;
 }
 
@@ -193,12 +225,7 @@ out:
 
 int qn_les_run_should_keep(const run *r)
 {
-    const run_watch *w = &r->watch;
-    const double now = qn_now_us();
-
-    return w->is_on && now - w->last_us >= w->least_us &&
-           KEEP_TIMES * (w->spent_us + w->us_per_byte * (double)missing_bytes(r)) <=
-               now - w->start_us;
+    return r->watch.is_on && qn_les_watch_is_due(&r->watch, missing_bytes(r));
 }
 
 qn_status qn_les_run_keep(run *r, qn_err *err)
@@ -224,39 +251,48 @@ qn_status qn_les_run_keep_field(run *r, int step, const void *field, qn_err *err
     return QN_OK; /* without memory, it is downloaded again when it is needed */
 }
 
-void qn_les_run_watch(run *r)
-{
-    const char *text = getenv("QUERN_CHECKPOINT_S");
-    const double now = qn_now_us();
-
-    r->watch = (run_watch){ .is_on = r->can_repeat,
-                            .least_us = 1e6 * (text && *text ? strtod(text, NULL) : KEEP_LEAST_S),
-                            .us_per_byte = 1e-3,
-                            .start_us = now,
-                            .last_us = now };
-}
-
 /* Resuming. */
+
+/* Of the rows that were read, those that this run writes, too: a shorter one had its last row at its
+ * end, and perhaps more of them. */
+static void drop_rows(run *r)
+{
+    qn_les_bytes *part = &r->saved.parts[QN_LES_SAVED_LOG];
+    const size_t members = (size_t)r->config->ensemble, row = members * sizeof(qn_les_row);
+    qn_les_row *rows = part->data;
+    size_t n = 0;
+
+    for (size_t i = 0; r->plan.log && i < part->n / row; i++) {
+        const double step = rows[i * members].step;
+
+        if (fmod(step, r->plan.log) == 0 || step == r->plan.steps)
+            memmove(&rows[n++ * members], &rows[i * members], row);
+    }
+    part->n = n * row;
+}
 
 qn_status qn_les_run_load(run *r, qn_err *err)
 {
-    const char *fact = checkpoint_fact(r);
-    const long step = fact ? strtol(fact, NULL, 10) : 0;
+    int is_kept;
+    const long step = qn_les_folder_step(r->result->folder, &is_kept);
     char name[CHECKPOINT_NAME], *path = NULL;
     qn_status st = QN_OK;
 
-    if (!fact) /* it was interrupted before the first one */
+    r->plan.keeps_last |= qn_run_folder_fact(r->result->folder, "kept") != NULL;
+    if (!step) /* it was interrupted before the first one */
         return QN_OK;
     if (step < 1 || step > r->plan.steps)
         return qn_fail(err, QN_ERR_INPUT, "%s/" QN_RUN_JOURNAL ": step %ld is not one of %d",
                        r->config->out, step, r->plan.steps);
-    checkpoint_name((int)step, name);
-    QN_TRY(qn_run_folder_scratch(r->result->folder, name, &path, err));
+    snprintf(name, sizeof name, is_kept ? QN_LES_KEPT : QN_LES_CHECKPOINT, step);
+    QN_TRY(is_kept ? qn_text_new(&path, err, "%s/%s", r->config->out, name)
+                   : qn_run_folder_scratch(r->result->folder, name, &path, err));
     QN_TRY(qn_les_checkpoint_read(path, &r->saved, err));
     if (r->saved.step != step)
         QN_FAIL(err, QN_ERR_INPUT, "%s: it has step %lld, not %ld", path, (long long)r->saved.step,
                 step);
     r->step = r->result->first_step = (int)step;
+    drop_rows(r);
 out:
     free(path);
     return st;
@@ -266,10 +302,11 @@ out:
 static qn_status expect(run *r, int part, qn_err *err)
 {
     const size_t bytes = bytes_of(r, part);
-    static const char *const names[QN_LES_SAVED_PARTS] = { "state",  "vectors", "anchors", "log",
-                                                           "fields", "hashes",  "spectrum" };
+    static const char *const names[QN_LES_SAVED_PARTS] = { "state",    "vectors", "anchors",
+                                                           "log",      "fields",  "hashes",
+                                                           "spectrum", "options", "forcing" };
 
-    if (r->has_failed && r->saved.parts[part].n > bytes)
+    if (r->safe.has_failed && r->saved.parts[part].n > bytes)
         r->saved.parts[part].n = bytes; /* what was added after the state */
     if (r->saved.parts[part].n == bytes)
         return QN_OK;
@@ -312,7 +349,7 @@ static qn_status restore_fields(run *r, qn_err *err)
     qn_run_folder *folder = r->result->folder;
     qn_status st = QN_OK;
 
-    if (!r->store || r->has_failed || r->config->ensemble > 1 ||
+    if (!r->store || r->safe.has_failed || r->config->ensemble > 1 ||
         r->config->observer != QN_LES_OBSERVE_SNAPSHOTS)
         return QN_OK;
     r->result->folder = NULL;

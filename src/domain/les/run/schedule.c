@@ -21,6 +21,11 @@ static int span_of(const qn_les_options *config)
     return e > QN_LES_SPAN_MAX ? QN_LES_SPAN_MAX : QN_LES_SPAN_MAX / e * e;
 }
 
+int qn_les_log_interval(const qn_les_options *config)
+{
+    return divisor_up_to(span_of(config), config->steps / LOG_ROWS);
+}
+
 qn_les_schedule qn_les_schedule_of(const qn_les_options *config)
 {
     const int has_codec = config->what != QN_LES_WHAT_SIM;
@@ -33,10 +38,11 @@ qn_les_schedule qn_les_schedule_of(const qn_les_options *config)
         .snapshot = is_seen ? config->stride : 0,
         .hash = config->hash_every,
         .checkpoint = config->checkpoint_every,
+        .keeps_last = config->checkpoint_every > 0,
     };
 
     if (is_seen)
-        s.log = divisor_up_to(s.span, config->steps / LOG_ROWS);
+        s.log = config->log_every ? config->log_every : qn_les_log_interval(config);
     s.n_frames = qn_les_due_count(&s, s.encode, s.steps, 0);
     s.n_rows = qn_les_due_count(&s, s.log, s.steps, 1);
     s.n_snapshots = qn_les_due_count(&s, s.snapshot, s.steps, 0);
@@ -63,7 +69,7 @@ unsigned qn_les_due(const qn_les_schedule *s, int step)
         due |= QN_LES_DUE_SNAPSHOT;
     if (is_due(s->hash, step))
         due |= QN_LES_DUE_HASH;
-    if (step && is_due(s->checkpoint, step))
+    if (step && (is_due(s->checkpoint, step) || (s->keeps_last && step == s->steps)))
         due |= QN_LES_DUE_CHECKPOINT;
     return due;
 }

@@ -26,10 +26,14 @@ typedef struct qn_les_schedule {
     int span;                                    /* steps of a usual span */
     int check, encode, log;                      /* interval in steps; 0: never */
     int snapshot, hash, checkpoint;              /* interval in steps; 0: never */
+    int keeps_last;                              /* the last step has a checkpoint */
     int n_frames, n_rows, n_snapshots, n_hashes; /* of the whole run, step 0 included */
 } qn_les_schedule;
 
 qn_les_schedule qn_les_schedule_of(const qn_les_options *config);
+
+/* The interval of log rows where log_every is 0. */
+int qn_les_log_interval(const qn_les_options *config);
 
 /* The bits of QN_LES_DUE after `step` steps. Step 0 has no checkpoint. */
 unsigned qn_les_due(const qn_les_schedule *schedule, int step);

@@ -4,6 +4,7 @@
  * legend on its right, the bar of lengths under the map.
  */
 #include "domain/solweig/picture/map_png.h"
+#include "util/canvas.h"
 #include "util/file.h"
 #include "util/png.h"
 
@@ -25,11 +26,6 @@ enum {
 };
 
 static const uint8_t black[3] = { 20, 20, 20 }, grey[3] = { 190, 190, 190 };
-
-typedef struct {
-    uint8_t *rgb;
-    int width, height;
-} canvas;
 
 /* Colours. */
 
@@ -53,49 +49,6 @@ void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3])
 
         rgb[c] = (uint8_t)(from + (at - k) * (to - from) + 0.5);
     }
-}
-
-double qn_sw_round_step(double span, int most)
-{
-    static const double steps[] = { 1, 2, 5 };
-    const double power = pow(10, floor(log10(span / most)));
-
-    for (int i = 0; i < 3; i++) {
-        if (steps[i] * power * most >= span * (1 - 1e-12))
-            return steps[i] * power;
-    }
-    return 10 * power;
-}
-
-/* Drawing. */
-
-static void fill(canvas *c, int x, int y, int width, int height, const uint8_t rgb[3])
-{
-    for (int j = y < 0 ? 0 : y; j < y + height && j < c->height; j++) {
-        for (int i = x < 0 ? 0 : x; i < x + width && i < c->width; i++)
-            memcpy(c->rgb + 3 * ((size_t)j * (size_t)c->width + (size_t)i), rgb, 3);
-    }
-}
-
-static void draw_text(canvas *c, int x, int y, int size, const char *text)
-{
-    for (; *text; text = qn_sw_font_next(text), x += QN_SW_FONT_STEP * size) {
-        for (int row = 0; row < QN_SW_FONT_ROWS; row++) {
-            for (int col = 0; col < QN_SW_FONT_COLS; col++) {
-                if (qn_sw_font_has(text, col, row))
-                    fill(c, x + col * size, y + row * size, size, size, black);
-            }
-        }
-    }
-}
-
-/* As large as fits, but at least one pixel per dot; the edge cuts off a title that is too long. */
-static void draw_title(canvas *c, const char *title)
-{
-    const int width = qn_sw_font_letters(title) * QN_SW_FONT_STEP;
-    const int size = width * 2 <= c->width - 2 * MARGIN ? 2 : 1;
-
-    draw_text(c, MARGIN, MARGIN, size, title);
 }
 
 /* The map. */
@@ -125,7 +78,7 @@ static double block_mean(const qn_sw_map_grid *g, size_t block)
     return g->n[block] ? g->sum[block] / g->n[block] : NAN;
 }
 
-static void draw_grid(canvas *c, const qn_sw_map_grid *g, scale s, double low, double high)
+static void draw_grid(qn_canvas *c, const qn_sw_map_grid *g, scale s, double low, double high)
 {
     size_t block = 0;
 
@@ -134,41 +87,33 @@ static void draw_grid(canvas *c, const qn_sw_map_grid *g, scale s, double low, d
             uint8_t rgb[3];
 
             qn_sw_map_colour(block_mean(g, block++), low, high, rgb);
-            fill(c, MARGIN + x * s.zoom, MARGIN + TITLE_HEIGHT + y * s.zoom, s.zoom, s.zoom, rgb);
+            qn_canvas_fill(c, MARGIN + x * s.zoom, MARGIN + TITLE_HEIGHT + y * s.zoom, s.zoom,
+                           s.zoom, rgb);
         }
     }
 }
 
 /* Legend and lengths. */
 
-static void draw_legend(canvas *c, int x, int height, double low, double high, const char *unit)
+static void draw_legend(qn_canvas *c, int x, int height, double low, double high, const char *unit)
 {
     const int top = MARGIN + TITLE_HEIGHT;
-    const double step = qn_sw_round_step(high - low, height / 40);
-    const int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
 
     for (int y = 0; y < height; y++) {
         uint8_t rgb[3];
 
         qn_sw_map_colour(high - (high - low) * y / (height - 1), low, high, rgb);
-        fill(c, x, top + y, LEGEND_BAR, 1, rgb);
+        qn_canvas_fill(c, x, top + y, LEGEND_BAR, 1, rgb);
     }
-    for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-        const int y = top + (int)lround((high - k * step) / (high - low) * (height - 1));
-        char text[32];
-
-        snprintf(text, sizeof text, "%.*f", decimals, k * step == 0 ? 0.0 : k * step);
-        fill(c, x + LEGEND_BAR, y, 5, 1, black);
-        draw_text(c, x + LEGEND_BAR + 9, y - QN_SW_FONT_ROWS / 2, 1, text);
-    }
+    qn_canvas_ticks(c, x + LEGEND_BAR, top, height, low, high);
     if (unit)
-        draw_text(c, x, top - 2 * QN_SW_FONT_ROWS + 2, 1, unit);
+        qn_canvas_text(c, x, top - 2 * QN_FONT_ROWS + 2, 1, unit);
 }
 
-static void draw_lengths(canvas *c, scale s, double pixel_size)
+static void draw_lengths(qn_canvas *c, scale s, double pixel_size)
 {
     const double metres_per_pixel = pixel_size * s.shrink / s.zoom;
-    const double length = qn_sw_round_step(s.width * metres_per_pixel / 2, 2);
+    const double length = qn_round_step(s.width * metres_per_pixel / 2, 2);
     const int width = (int)lround(length / metres_per_pixel);
     const int y = c->height - FOOT_HEIGHT + 4;
     char text[32];
@@ -177,10 +122,10 @@ static void draw_lengths(canvas *c, scale s, double pixel_size)
         snprintf(text, sizeof text, "%g km", length / 1000);
     else
         snprintf(text, sizeof text, "%g m", length);
-    fill(c, MARGIN, y, width, 2, black);
-    fill(c, MARGIN, y - 3, 1, 8, black);
-    fill(c, MARGIN + width - 1, y - 3, 1, 8, black);
-    draw_text(c, MARGIN, y + 9, 1, text);
+    qn_canvas_fill(c, MARGIN, y, width, 2, black);
+    qn_canvas_fill(c, MARGIN, y - 3, 1, 8, black);
+    qn_canvas_fill(c, MARGIN + width - 1, y - 3, 1, 8, black);
+    qn_canvas_text(c, MARGIN, y + 9, 1, text);
 }
 
 /* The scale's ends: the ones in `map`, or the least and the greatest value of the grid; far enough
@@ -281,19 +226,17 @@ qn_status qn_sw_map_encode(const char *path, const qn_sw_map_grid *g, const qn_s
     const scale s = scale_of(g->rows, g->cols);
     const int legend = s.height > LEAST_HEIGHT ? s.height : LEAST_HEIGHT;
     double low = map->low, high = map->high;
-    canvas c = { .width = 2 * MARGIN + s.width + LEGEND_GAP + LEGEND_BAR + LEGEND_TEXT,
-                 .height = 2 * MARGIN + TITLE_HEIGHT + legend + FOOT_HEIGHT };
-    const size_t n = 3 * (size_t)c.width * (size_t)c.height;
+    const int width = 2 * MARGIN + s.width + LEGEND_GAP + LEGEND_BAR + LEGEND_TEXT;
+    qn_canvas c = { 0 };
     qn_status st;
 
     if (!isfinite(high - low) || low > high)
         return qn_fail(err, QN_ERR_USAGE, "%s: a scale from %g to %g", path, low, high);
     find_range(g, &low, &high);
-    if (!(c.rgb = malloc(n)))
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %d x %d pixels", path, c.width,
-                       c.height);
-    memset(c.rgb, 255, n);
-    draw_title(&c, map->title ? map->title : "");
+    st = qn_canvas_new(width, 2 * MARGIN + TITLE_HEIGHT + legend + FOOT_HEIGHT, path, &c, err);
+    if (st != QN_OK)
+        return st;
+    qn_canvas_title(&c, MARGIN, MARGIN, map->title ? map->title : "");
     draw_grid(&c, g, s, low, high);
     draw_legend(&c, MARGIN + s.width + LEGEND_GAP, legend, low, high, map->unit);
     if (map->pixel_size > 0)

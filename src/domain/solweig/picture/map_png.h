@@ -52,17 +52,4 @@ qn_status qn_sw_map_encode(const char *path, const qn_sw_map_grid *grid, const q
 /* Colour of `value` on a scale from `low` to `high`: blue, yellow, dark red. */
 void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3]);
 
-/* A round step, 1, 2 or 5 times a power of ten, of which at most `most` fit into `span` > 0. */
-double qn_sw_round_step(double span, int most);
-
-/* Letters of 5 x 7 dots: ASCII and the degree sign, as UTF-8. */
-
-enum { QN_SW_FONT_COLS = 5, QN_SW_FONT_ROWS = 7, QN_SW_FONT_STEP = 6 /* from letter to letter */ };
-
-/* 1 when the first letter of `letter`, which is not empty, has a dot there. */
-int qn_sw_font_has(const char *letter, int col, int row);
-
-int qn_sw_font_letters(const char *text);        /* how many letters */
-const char *qn_sw_font_next(const char *letter); /* the text after its first letter */
-
 #endif

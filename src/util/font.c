@@ -1,7 +1,7 @@
-/* font.c - letters of 5 x 7 dots, so that a map can be labelled without a font on the machine. */
-#include "domain/solweig/picture/map_png.h"
+/* font.c - letters of 5 x 7 dots, so that a picture can be labelled without a font on the machine. */
+#include "util/canvas.h"
 
-enum { FIRST = ' ', LAST = '~', DEGREE = LAST - FIRST + 1, GLYPHS, ROW = QN_SW_FONT_COLS + 1 };
+enum { FIRST = ' ', LAST = '~', DEGREE = LAST - FIRST + 1, GLYPHS, ROW = QN_FONT_COLS + 1 };
 
 /* Rows from the top, with a slash between them. */
 static const char *const glyphs[GLYPHS] = {
@@ -120,14 +120,14 @@ static int next_glyph(const char **text)
     return bytes == 2 && at[0] == 0xC2 && at[1] == 0xB0 ? DEGREE : '?' - FIRST;
 }
 
-int qn_sw_font_has(const char *letter, int col, int row)
+int qn_font_has(const char *letter, int col, int row)
 {
     const int glyph = next_glyph(&letter);
 
     return glyphs[glyph][row * ROW + col] == '#';
 }
 
-int qn_sw_font_letters(const char *text)
+int qn_font_letters(const char *text)
 {
     int n = 0;
 
@@ -138,7 +138,7 @@ int qn_sw_font_letters(const char *text)
     return n;
 }
 
-const char *qn_sw_font_next(const char *letter)
+const char *qn_font_next(const char *letter)
 {
     next_glyph(&letter);
     return letter;
