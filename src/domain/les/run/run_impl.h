@@ -4,6 +4,7 @@
 
 #include "run.h"
 
+#include "util/pace.h"
 #include "util/y4m.h"
 
 enum { RUN_GRAPHS_MAX = 32 };
@@ -22,12 +23,6 @@ typedef struct run_slot {
     int copy;    /* its stage that copies the field to the store, or -1 */
     int pending; /* step whose field is being downloaded, or -1 */
 } run_slot;
-
-/* When to copy the state to the host, for when the device fails. */
-typedef struct run_watch {
-    int is_on;
-    double least_us, start_us, last_us, spent_us, us_per_byte;
-} run_watch;
 
 typedef struct run {
     qn_ctx *ctx;
@@ -52,7 +47,8 @@ typedef struct run {
 
     qn_les_saved saved;         /* the last state on the host; step 0: none */
     int can_repeat, has_failed; /* what a device fails to do is done again; by now on the CPU */
-    run_watch watch;
+    int keeps_states;           /* on the host, for when the device fails */
+    qn_pace pace;               /* of these */
     int step;
     int is_stopped; /* cells are not finite */
 
@@ -81,7 +77,6 @@ void qn_les_run_loop_free(run *r);
 
 /* run_save.c: checkpoints, and states on the host. */
 qn_status qn_les_run_save(run *r, qn_err *err);
-void qn_les_run_watch(run *r);
 int qn_les_run_should_keep(const run *r);
 qn_status qn_les_run_keep(run *r, qn_err *err);
 qn_status qn_les_run_keep_field(run *r, int step, const void *field,

@@ -13,10 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A state for the device's failure is copied when all of them together then have taken at most this
- * part of the time, and not more often than in so many seconds. */
-enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
-
 enum { CHECKPOINT_NAME = 24 };
 
 /* The array whose beginning is the part; NULL: the run has none, or the part is made in another
@@ -131,8 +127,8 @@ static qn_status keep(run *r, qn_err *err)
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
     const double missing = (double)missing_bytes(r);
     qn_les_residency *res = &r->result->residency;
-    run_watch *w = &r->watch;
     qn_les_progress now;
+    double since;
     qn_status st = QN_OK;
 
     res->syncs++;
@@ -140,13 +136,12 @@ static qn_status keep(run *r, qn_err *err)
     r->is_stopped |= now.n_not_finite > 0;
     if (r->is_stopped)
         return QN_OK;
-    w->last_us = qn_now_us();
+    since = qn_now_us();
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
         QN_TRY(append(r, p, err));
     QN_TRY(save_log(r, err));
     QN_TRY(save_sim(r, err));
-    w->us_per_byte = (qn_now_us() - w->last_us) / missing;
-    w->spent_us += qn_now_us() - w->last_us;
+    qn_pace_note(&r->pace, missing, since);
     res->n_checkpoints++;
     res->checkpoint_bytes += qn_ctx_transfers(r->ctx).d2h_bytes - before;
 out:
@@ -193,12 +188,7 @@ out:
 
 int qn_les_run_should_keep(const run *r)
 {
-    const run_watch *w = &r->watch;
-    const double now = qn_now_us();
-
-    return w->is_on && now - w->last_us >= w->least_us &&
-           KEEP_TIMES * (w->spent_us + w->us_per_byte * (double)missing_bytes(r)) <=
-               now - w->start_us;
+    return r->keeps_states && qn_pace_is_due(&r->pace, (double)missing_bytes(r));
 }
 
 qn_status qn_les_run_keep(run *r, qn_err *err)
@@ -207,7 +197,7 @@ qn_status qn_les_run_keep(run *r, qn_err *err)
 
     if (st != QN_ERR_NOMEM)
         return st;
-    r->watch.is_on = 0; /* the run itself needs no such state */
+    r->keeps_states = 0; /* the run itself needs no such state */
     return QN_OK;
 }
 
@@ -217,23 +207,11 @@ qn_status qn_les_run_keep_field(run *r, int step, const void *field, qn_err *err
     const size_t bytes = qn_les_run_field_bytes(r);
     const size_t at = (size_t)(step / r->plan.snapshot) * bytes;
 
-    if (!r->watch.is_on || !r->store || part->n != at)
+    if (!r->keeps_states || !r->store || part->n != at)
         return QN_OK;
     if (qn_les_saved_grow(&r->saved, QN_LES_SAVED_FIELDS, at + bytes, err) == QN_OK)
         memcpy((char *)part->data + at, field, bytes);
     return QN_OK; /* without memory, it is downloaded again when it is needed */
-}
-
-void qn_les_run_watch(run *r)
-{
-    const char *text = getenv("QUERN_CHECKPOINT_S");
-    const double now = qn_now_us();
-
-    r->watch = (run_watch){ .is_on = r->can_repeat,
-                            .least_us = 1e6 * (text && *text ? strtod(text, NULL) : KEEP_LEAST_S),
-                            .us_per_byte = 1e-3,
-                            .start_us = now,
-                            .last_us = now };
 }
 
 /* Resuming. */
