@@ -141,6 +141,7 @@ state() {
         *.png,* | *.qnc,*) class=any ;; # libpng does without some filters; checkpoints have times
         */result.csv,*) class=times ;;
         *,tasks-pipe-sim | out,tasks-many) class=any ;; # what takes how long, and who does it
+        out,devices*) [ "$class" = any ] || class=masked ;; # which memory is free
         esac
         case $case in
         scan | calibrate | route-* | *bench*) [ "$class" = exact ] || class=any ;;
