@@ -219,7 +219,7 @@ qn_status qn_out_open(const char *path, qn_out *out, qn_err *err)
         return qn_fail(err, QN_ERR_IO, "cannot write a file without a name");
     if (exists && S_ISDIR(old.st_mode))
         return qn_fail(err, QN_ERR_IO, "cannot write %s: it is a folder", path);
-    if (exists && !S_ISREG(old.st_mode))
+    if ((exists && !S_ISREG(old.st_mode)) || strstr(path, "/" QN_RUN_UNFINISHED "/"))
         return qn_out_direct(path, out, err);
 
     /* A rename over a link would replace the link, not the file it names. */

@@ -14,6 +14,10 @@
 
 #include <stdio.h>
 
+/* The folder of unfinished files (run_folder.h). Files in it are written as they are, since what
+ * gives them their names brings them to the disk first. */
+#define QN_RUN_UNFINISHED "run.unfinished"
+
 /* The most bytes that a file of a kind may have; docs/formats.md has the same table. */
 #define QN_MOST_JSON    ((size_t)64 << 20)
 #define QN_MOST_PROGRAM ((size_t)64 << 20)

@@ -124,6 +124,19 @@ static qn_status sync_file(qn_run_folder *f, const char *name, qn_i64 *bytes, qn
     return st;
 }
 
+/* Starts to write the content of a file to the disk. */
+static void start_writing(const qn_run_folder *f, const char *name)
+{
+    const int fd = openat(f->work, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    close(fd);
+}
+
+/* All that was added meanwhile: the disk gets the content of all, then syncs one after the other,
+ * of which the first has the work. */
 static qn_status sync_fresh(void *item, qn_err *err)
 {
     qn_run_folder *f = item;
@@ -137,6 +150,8 @@ static qn_status sync_fresh(void *item, qn_err *err)
     f->fresh = (qn_map){ 0 };
     f->is_syncing = 0;
     pthread_mutex_unlock(&f->lock);
+    for (size_t at = 0; fresh.count > 1 && (entry = qn_map_next(&fresh, &at));)
+        start_writing(f, entry->key);
     for (size_t at = 0; (entry = qn_map_next(&fresh, &at));)
         QN_TRY(sync_file(f, entry->key, &bytes, err));
 out:

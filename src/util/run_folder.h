@@ -15,8 +15,7 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define QN_RUN_JOURNAL    "run.journal"
-#define QN_RUN_UNFINISHED "run.unfinished"
+#define QN_RUN_JOURNAL "run.journal"
 
 /* What a failure of a run adds to its message. */
 #define QN_RUN_KEPT "; what is finished is kept: repeat the command with --resume"

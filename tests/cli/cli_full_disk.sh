@@ -51,7 +51,7 @@ fills() {
 
     exits 0 "$@" --out all
     listing all >all.list
-    for ((size = 20;; size += 100)); do
+    for ((size = 20;; size += 200)); do
         rm -rf disk/o
         leaves "$size"
         last="$*, with $size KB of room"
