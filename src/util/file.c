@@ -219,7 +219,7 @@ qn_status qn_out_open(const char *path, qn_out *out, qn_err *err)
         return qn_fail(err, QN_ERR_IO, "cannot write a file without a name");
     if (exists && S_ISDIR(old.st_mode))
         return qn_fail(err, QN_ERR_IO, "cannot write %s: it is a folder", path);
-    if (exists && !S_ISREG(old.st_mode))
+    if ((exists && !S_ISREG(old.st_mode)) || strstr(path, "/" QN_RUN_UNFINISHED "/"))
         return qn_out_direct(path, out, err);
 
     /* A rename over a link would replace the link, not the file it names. */
@@ -254,15 +254,17 @@ static int same_file(int fd, const char *path)
            opened.st_dev == named.st_dev;
 }
 
-/* Removes the file that a killed process has left: the file of a living one is locked. */
-static void drop_left(const char *path)
+/* Removes the file that a killed process has left, and returns whether it has: the file of a living
+ * one is locked. */
+static int drop_left(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int is_left =
+        fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && same_file(fd, path) && unlink(path) == 0;
 
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && same_file(fd, path))
-        unlink(path);
     if (fd >= 0)
         close(fd);
+    return is_left;
 }
 
 /* Gives a file without a name one, which is `temp` where the target has to be replaced. */
@@ -370,32 +372,43 @@ static int lock_partial(qn_partial *p)
     return EWOULDBLOCK;
 }
 
-static char *partial_name(const char *path)
+/* "a.partial.tif", "a.partial1.tif": there is one for each process that writes a.tif now. */
+static char *partial_name(const char *path, int i)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     const int stem = dot ? (int)(dot - path) : (int)strlen(path);
-    char *name = NULL;
+    char number[12] = "", *name = NULL;
 
-    return asprintf(&name, "%.*s.partial%s", stem, path, dot ? dot : "") < 0 ? NULL : name;
+    if (i)
+        snprintf(number, sizeof number, "%d", i);
+    return asprintf(&name, "%.*s.partial%s%s", stem, path, number, dot ? dot : "") < 0 ? NULL
+                                                                                       : name;
 }
 
 qn_status qn_partial_open(const char *path, qn_partial *out, qn_err *err)
 {
-    qn_partial p = { .path = partial_name(path) };
-    qn_status st;
+    qn_partial p = { 0 };
+    int i = 0, why = EWOULDBLOCK, is_left = 1;
 
     *out = (qn_partial){ 0 };
-    if (!p.path)
-        return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its temporary name", path);
-    if ((errno = lock_partial(&p)) == 0) {
-        *out = p;
-        return QN_OK;
+    for (; i < TEMP_TRIES && why == EWOULDBLOCK; i++) {
+        free(p.path);
+        if (!(p.path = partial_name(path, i)))
+            return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its temporary name", path);
+        why = lock_partial(&p);
     }
-    st = errno == EWOULDBLOCK
-             ? qn_fail(err, QN_ERR_IO, "cannot write %s: another process is writing it", path)
-             : fail_errno(err, "write", path);
-    free(p.path);
-    return st;
+    if ((errno = why)) {
+        free(p.path);
+        return fail_errno(err, "write", path);
+    }
+    while (is_left) { /* by processes that were killed */
+        char *name = partial_name(path, i++);
+
+        is_left = name && drop_left(name);
+        free(name);
+    }
+    *out = p;
+    return QN_OK;
 }
 
 static void end_partial(qn_partial *partial, int is_in_place)

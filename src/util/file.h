@@ -1,9 +1,10 @@
 /* file.h - whole files, read and replaced in one piece.
  *
  * A file gets its name when all of it is on the disk. So a reader sees the old content or the new
- * one, never a part, and a power cut changes nothing about that. A kill leaves no other file, or
- * one that the next writer removes, except on disks where every file has a name (NFS). Targets that
- * cannot be renamed over (/dev/stdout, a pipe) are written directly.
+ * one, never a part, and a power cut changes nothing about that. Of processes that write one file
+ * at once the last to finish wins. A kill leaves no other file, or one that the next writer removes,
+ * except on disks where every file has a name (NFS). Targets that cannot be renamed over
+ * (/dev/stdout, a pipe) are written directly.
  */
 #ifndef QN_UTIL_FILE_H
 #define QN_UTIL_FILE_H
@@ -12,6 +13,10 @@
 #include "util/str.h"
 
 #include <stdio.h>
+
+/* The folder of unfinished files (run_folder.h). Files in it are written as they are, since what
+ * gives them their names brings them to the disk first. */
+#define QN_RUN_UNFINISHED "run.unfinished"
 
 /* The most bytes that a file of a kind may have; docs/formats.md has the same table. */
 #define QN_MOST_JSON    ((size_t)64 << 20)
@@ -65,8 +70,8 @@ qn_status qn_out_commit(qn_out *out, qn_err *err);
 void qn_out_abort(qn_out *out); /* removes the temporary; fine when closed */
 
 /* A file that another library writes, by its name: "a/tmrt.tif" as "a/tmrt.partial.tif". What a
- * killed process has left there is written over. While it is open, other processes are refused.
- * Zero-initialised is closed. */
+ * killed process has left is written over or removed. Other processes may write the same file
+ * meanwhile, as "a/tmrt.partial1.tif": the last one to publish wins. Zero-initialised is closed. */
 typedef struct qn_partial {
     char *path; /* exists, and may be truncated but not replaced */
     int lock;

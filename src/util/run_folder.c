@@ -3,17 +3,16 @@
  * Everything is opened relative to the folder's descriptor and without following links below it.
  * Lines of the journal:
  *
- *     plan TEXT           the first one; a later one: the run goes on with another plan
+ *     plan TEXT           the first one; a later one: the run continues with another plan
  *     owner PID           each time a run begins or continues
  *     scratch NAME BYTES  a scratch file, and how much of it is on the disk at least
  *     forget NAME         it may be gone
  *     fact KEY VALUE
  *     finished            and run.unfinished/ is gone
  */
-#include "util/run_folder.h"
+#include "util/run_folder_impl.h"
+
 #include "util/file.h"
-#include "util/journal.h"
-#include "util/map.h"
 #include "util/str.h"
 
 #include <dirent.h>
@@ -25,29 +24,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct qn_run_folder {
-    char *path, *journal_path;
-    int dir, work; /* the folder and run.unfinished/ */
-    qn_journal journal;
-    char *plan;
-    qn_map facts;     /* to their values */
-    qn_map scratch;   /* published: the journal has them */
-    qn_map added;     /* names that the next commit publishes */
-    qn_map kept;      /* scratch files that the next commit syncs */
-    qn_map forgotten; /* scratch files that the next commit removes */
-    qn_str pending;   /* lines that the next commit writes first */
-    qn_run_state state;
-    int was_finished; /* and is so until the next commit: it goes on with another plan */
-    int was_made;     /* this run created the folder */
-    int is_shared;    /* a run with another plan used it before */
-};
+enum { QUEUE = 4 };
 
-static qn_status fail_io(const qn_run_folder *f, const char *doing, const char *name, qn_err *err)
+qn_status qn_run_folder_fail(const qn_run_folder *f, const char *doing, const char *name,
+                             qn_err *err)
 {
     return qn_fail(err, QN_ERR_IO, "cannot %s %s/%s: %s", doing, f->path, name, strerror(errno));
 }
 
-static qn_status no_memory(const qn_run_folder *f, qn_err *err)
+qn_status qn_run_folder_no_memory(const qn_run_folder *f, qn_err *err)
 {
     return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for names of files", f->path);
 }
@@ -63,6 +48,7 @@ static void free_values(qn_map *map)
 
 static void drop(qn_run_folder *f)
 {
+    qn_write_queue_close(f->queue);
     if (f->journal.fd >= 0)
         close(f->journal.fd); /* and with it the lock */
     if (f->work >= 0)
@@ -74,16 +60,19 @@ static void drop(qn_run_folder *f)
     qn_map_free(&f->added);
     qn_map_free(&f->kept);
     qn_map_free(&f->forgotten);
+    qn_map_free(&f->fresh);
+    qn_map_free(&f->published);
     qn_str_free(&f->pending);
+    pthread_mutex_destroy(&f->lock);
     free(f->plan);
     free(f->path);
     free(f->journal_path);
     free(f);
 }
 
-static qn_status put(qn_run_folder *f, qn_map *map, const char *name, qn_err *err)
+qn_status qn_run_folder_put(const qn_run_folder *f, qn_map *map, const char *name, qn_err *err)
 {
-    return qn_map_put(map, name, NULL) == QN_OK ? QN_OK : no_memory(f, err);
+    return qn_map_put(map, name, NULL) == QN_OK ? QN_OK : qn_run_folder_no_memory(f, err);
 }
 
 /* Lines of the journal. */
@@ -106,29 +95,33 @@ static qn_status read_scratch(qn_run_folder *f, char *text, qn_err *err)
     if (f->work < 0 || fstatat(f->work, text, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(info.st_mode) || info.st_size < bytes)
         qn_map_put(&f->forgotten, text, NULL); /* an error only if no later line forgets it */
-    return put(f, &f->scratch, text, err);
+    return qn_run_folder_put(f, &f->scratch, text, err);
+}
+
+qn_status qn_run_folder_set_fact(qn_run_folder *f, const char *key, const char *value, qn_err *err)
+{
+    char *before = qn_map_get(&f->facts, key), *copy = strdup(value);
+
+    if (copy && qn_map_put(&f->facts, key, copy) == QN_OK) {
+        free(before);
+        return QN_OK;
+    }
+    free(copy);
+    return qn_run_folder_no_memory(f, err);
 }
 
 static qn_status read_fact(qn_run_folder *f, const char *text, qn_err *err)
 {
     const char *space = strchr(text, ' ');
     char *key = space ? strndup(text, (size_t)(space - text)) : NULL;
-    char *value = key ? strdup(space + 1) : NULL;
+    qn_status st;
 
     if (!space)
         return qn_fail(err, QN_ERR_INPUT, "%s: a fact without a value", f->journal_path);
-    if (value) {
-        char *before = qn_map_get(&f->facts, key);
-
-        if (qn_map_put(&f->facts, key, value) == QN_OK) {
-            free(before);
-            free(key);
-            return QN_OK;
-        }
-    }
-    free(value);
+    st = key ? qn_run_folder_set_fact(f, key, space + 1, err) : qn_run_folder_no_memory(f, err);
     free(key);
-    return no_memory(f, err);
+    f->has_progress = 1;
+    return st;
 }
 
 static void forget_scratch(qn_run_folder *f)
@@ -147,7 +140,7 @@ static qn_status read_line(void *user, const char *text, qn_err *err)
     if (!strncmp(text, "plan ", 5)) {
         free(f->plan);
         f->state = QN_RUN_NEW;
-        return (f->plan = strdup(text + 5)) ? QN_OK : no_memory(f, err);
+        return (f->plan = strdup(text + 5)) ? QN_OK : qn_run_folder_no_memory(f, err);
     }
     if (!f->plan)
         return qn_fail(err, QN_ERR_INPUT, "%s: the first line is not a plan", f->journal_path);
@@ -169,7 +162,7 @@ static qn_status read_line(void *user, const char *text, qn_err *err)
         return qn_fail(err, QN_ERR_INPUT, "%s: \"%.40s\" is not a line of a journal",
                        f->journal_path, text);
     if (!(copy = strdup(text + 8)))
-        return no_memory(f, err);
+        return qn_run_folder_no_memory(f, err);
     st = read_scratch(f, copy, err);
     free(copy);
     return st;
@@ -184,7 +177,7 @@ static qn_status open_work(qn_run_folder *f, qn_err *err)
     if (mkdirat(f->dir, QN_RUN_UNFINISHED, 0777) == 0)
         f->work =
             openat(f->dir, QN_RUN_UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return f->work < 0 ? fail_io(f, "make the folder", QN_RUN_UNFINISHED, err) : QN_OK;
+    return f->work < 0 ? qn_run_folder_fail(f, "make the folder", QN_RUN_UNFINISHED, err) : QN_OK;
 }
 
 /* Removes the files of run.unfinished/ except those in `keep`, which may be NULL. */
@@ -207,7 +200,7 @@ static void clear_work(qn_run_folder *f, const qn_map *keep)
     closedir(dir);
 }
 
-static void remove_work(qn_run_folder *f)
+void qn_run_folder_remove_work(qn_run_folder *f)
 {
     clear_work(f, NULL);
     if (f->work >= 0)
@@ -220,7 +213,7 @@ static void remove_work(qn_run_folder *f)
 
 static void abandon(qn_run_folder *f)
 {
-    remove_work(f);
+    qn_run_folder_remove_work(f);
     unlinkat(f->dir, QN_RUN_JOURNAL, 0);
     if (f->was_made)
         rmdir(f->path);
@@ -236,7 +229,7 @@ static qn_status sync_folders(qn_run_folder *f, qn_err *err)
         (void)!fsync(parent); /* which may be a folder of somebody else */
         close(parent);
     }
-    return failed ? fail_io(f, "write", "", err) : QN_OK;
+    return failed ? qn_run_folder_fail(f, "write", "", err) : QN_OK;
 }
 
 static qn_status add_owner(qn_run_folder *f, const char *plan, qn_err *err)
@@ -246,7 +239,7 @@ static qn_status add_owner(qn_run_folder *f, const char *plan, qn_err *err)
 
     if (asprintf(&text, "%s%s%sowner %ld\n", plan ? "plan " : "", plan ? plan : "",
                  plan ? "\n" : "", (long)getpid()) < 0)
-        return no_memory(f, err);
+        return qn_run_folder_no_memory(f, err);
     st = qn_journal_add(&f->journal, text, err);
     free(text);
     return st;
@@ -262,6 +255,7 @@ static qn_status begin(qn_run_folder *f, const char *plan, qn_err *err)
     free_values(&f->facts);
     f->facts = (qn_map){ 0 };
     forget_scratch(f);
+    f->has_progress = 0;
     QN_TRY(qn_journal_cut(&f->journal, 0, err)); /* before what it vouches for goes */
     clear_work(f, NULL);
     QN_TRY(open_work(f, err));
@@ -306,7 +300,7 @@ static qn_status resume(qn_run_folder *f, const qn_run_folder_options *o, qn_err
     if (is_other)
         QN_TRY(o->accept ? o->accept(o->user, f, f->plan, err) : refuse_plan(f, o->plan, err));
     if (f->state == QN_RUN_FINISHED && !is_other) {
-        remove_work(f);
+        qn_run_folder_remove_work(f);
         return QN_OK;
     }
     if ((missing = qn_map_next(&f->forgotten, &at)))
@@ -357,7 +351,7 @@ static qn_status open_existing(qn_run_folder *f, const qn_run_folder_options *o,
     QN_TRY(qn_journal_lock(&f->journal, f->dir, QN_RUN_JOURNAL, f->path, err));
     f->work = openat(f->dir, QN_RUN_UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (f->work < 0 && errno != ENOENT)
-        return fail_io(f, "open", QN_RUN_UNFINISHED, err);
+        return qn_run_folder_fail(f, "open", QN_RUN_UNFINISHED, err);
     if (!o->resume) {
         QN_TRY(look_back(f, o->plan, err));
         return begin(f, o->plan, err);
@@ -375,6 +369,7 @@ static qn_run_folder *new_folder(const char *path)
     if (!f)
         return NULL;
     f->dir = f->work = f->journal.fd = -1;
+    pthread_mutex_init(&f->lock, NULL);
     if ((f->path = strdup(path)) && asprintf(&f->journal_path, "%s/" QN_RUN_JOURNAL, path) >= 0) {
         f->journal.name = f->journal_path;
         return f;
@@ -393,6 +388,7 @@ qn_status qn_run_folder_open(const qn_run_folder_options *options, qn_run_folder
         return qn_fail(err, QN_ERR_NOMEM, "%s: no memory to open it", options->path);
     if (strchr(options->plan, '\n'))
         QN_FAIL(err, QN_ERR_USAGE, "%s: a plan of more than one line", options->path);
+    QN_TRY(qn_write_queue_open(QUEUE, &f->queue, err));
     QN_TRY(open_existing(f, options, err));
     *out = f;
     f = NULL;
@@ -428,336 +424,15 @@ char *qn_run_folder_plan(const char *path)
     return plan;
 }
 
-/* Files. */
-
-/* The path of `name` inside run.unfinished/; the caller frees it. */
-static char *temp_name(const char *name)
-{
-    char *temp = strdup(name);
-
-    for (char *c = temp; c && *c; c++)
-        if (*c == '/')
-            *c = '~';
-    return temp;
-}
-
-qn_status qn_run_folder_scratch(const qn_run_folder *folder, const char *name, char **path,
-                                qn_err *err)
-{
-    return qn_text_new(path, err, "%s/" QN_RUN_UNFINISHED "/%s", folder->path, name);
-}
-
-qn_status qn_run_folder_path(const qn_run_folder *folder, const char *name, char **path,
-                             qn_err *err)
-{
-    char *temp = temp_name(name);
-    const qn_status st =
-        temp ? qn_run_folder_scratch(folder, temp, path, err) : no_memory(folder, err);
-
-    free(temp);
-    return st;
-}
-
-qn_status qn_run_folder_create(const qn_run_folder *folder, const char *name, qn_out *out,
-                               qn_err *err)
-{
-    char *path = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_run_folder_path(folder, name, &path, err));
-    st = qn_out_direct(path, out, err);
-out:
-    free(path);
-    return st;
-}
-
-/* Starts writing the file to disk now, so that the commit waits less. */
-static void start_writing(const qn_run_folder *f, const char *name)
-{
-    char *temp = temp_name(name);
-    const int fd = temp ? openat(f->work, temp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
-
-    if (fd >= 0) {
-        (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-        close(fd);
-    }
-    free(temp);
-}
-
-qn_status qn_run_folder_add(qn_run_folder *folder, const char *name, qn_err *err)
-{
-    if (!strcmp(name, QN_RUN_JOURNAL))
-        return qn_fail(err, QN_ERR_INPUT, "%s/%s: the name is taken by the journal of the run",
-                       folder->path, name);
-    start_writing(folder, name);
-    return put(folder, &folder->added, name, err);
-}
-
-qn_status qn_run_folder_keep(qn_run_folder *folder, const char *name, qn_err *err)
-{
-    return put(folder, &folder->kept, name, err);
-}
-
-qn_status qn_run_folder_forget(qn_run_folder *folder, const char *name, qn_err *err)
-{
-    return put(folder, &folder->forgotten, name, err);
-}
-
-qn_status qn_run_folder_write(qn_run_folder *folder, const char *name, const void *data,
-                              size_t bytes, qn_err *err)
-{
-    qn_out out = { 0 };
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_run_folder_create(folder, name, &out, err));
-    (void)!fwrite(data, 1, bytes, out.file);
-    QN_TRY(qn_out_commit(&out, err));
-    QN_TRY(qn_run_folder_add(folder, name, err));
-out:
-    return st;
-}
-
-qn_status qn_run_folder_remove(qn_run_folder *folder, const char *name, qn_err *err)
-{
-    if ((unlinkat(folder->dir, name, 0) != 0 && errno != ENOENT) || fsync(folder->dir) != 0)
-        return fail_io(folder, "remove", name, err);
-    return QN_OK;
-}
-
-/* Commits. */
-
-static qn_status sync_file(qn_run_folder *f, const char *name, qn_i64 *bytes, qn_err *err)
-{
-    const int fd = openat(f->work, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat info = { 0 };
-    qn_status st = QN_OK;
-
-    if (fd < 0 || fstat(fd, &info) != 0 || fsync(fd) != 0)
-        st = fail_io(f, "write", name, err);
-    *bytes = info.st_size;
-    if (fd >= 0)
-        close(fd);
-    return st;
-}
-
-/* The folder of `name`, "" for the run's own; the caller frees it. */
-static char *parent_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return strndup(name, slash ? (size_t)(slash - name) : 0);
-}
-
-/* Opens the folder `path` below the run's folder, and creates it if necessary. */
-static qn_status open_folder(qn_run_folder *f, const char *path, int *out, qn_err *err)
-{
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    char *copy = strdup(path), *rest = copy;
-    int at = copy ? openat(f->dir, ".", flags) : -1, why = errno;
-
-    for (const char *part; at >= 0 && (part = strsep(&rest, "/"));) {
-        const int before = at;
-
-        if (!*part)
-            continue;
-        at = mkdirat(before, part, 0777) == 0 || errno == EEXIST ? openat(before, part, flags) : -1;
-        why = errno;
-        close(before);
-    }
-    free(copy);
-    if (at < 0)
-        return qn_fail(err, why == ENOMEM ? QN_ERR_NOMEM : QN_ERR_IO, "cannot write into %s/%s: %s",
-                       f->path, path,
-                       why == ENOTDIR || why == ELOOP
-                           ? "it is a link or no folder; results go into the run's folder itself"
-                           : strerror(why));
-    *out = at;
-    return QN_OK;
-}
-
-static qn_status publish(qn_run_folder *f, const char *name, qn_err *err)
-{
-    const char *slash = strrchr(name, '/');
-    char *temp = temp_name(name), *parent = parent_of(name);
-    qn_i64 bytes;
-    int to = -1;
-    qn_status st = QN_OK;
-
-    if (!temp || !parent)
-        QN_TRY(no_memory(f, err));
-    QN_TRY(sync_file(f, temp, &bytes, err));
-    QN_TRY(open_folder(f, parent, &to, err));
-    if (renameat(f->work, temp, to, slash ? slash + 1 : name) != 0)
-        st = fail_io(f, "write", name, err);
-out:
-    if (to >= 0)
-        close(to);
-    free(temp);
-    free(parent);
-    return st;
-}
-
-static qn_status sync_folder(qn_run_folder *f, const char *path, qn_err *err)
-{
-    int fd = -1;
-    qn_status st = open_folder(f, path, &fd, err);
-
-    if (st != QN_OK)
-        return st;
-    if (fsync(fd) != 0)
-        st = fail_io(f, "write", path, err);
-    close(fd);
-    return st;
-}
-
-/* Names reach the disk with their folders, and these with theirs: each is synced once. */
-static qn_status sync_parents(qn_run_folder *f, qn_err *err)
-{
-    const qn_map_entry *entry;
-    qn_map seen = { 0 };
-    char *path = NULL;
-    qn_status st = QN_OK;
-
-    for (size_t at = 0; (entry = qn_map_next(&f->added, &at));) {
-        free(path);
-        if (!(path = strdup(entry->key)))
-            QN_TRY(no_memory(f, err));
-        while (*path) {
-            char *slash = strrchr(path, '/');
-
-            *(slash ? slash : path) = '\0';
-            if (qn_map_has(&seen, path))
-                continue;
-            QN_TRY(put(f, &seen, path, err));
-            QN_TRY(sync_folder(f, path, err));
-        }
-    }
-    if (f->kept.count && fsync(f->work) != 0)
-        st = fail_io(f, "write", QN_RUN_UNFINISHED, err);
-out:
-    qn_map_free(&seen);
-    free(path);
-    return st;
-}
-
-static qn_status sync_kept(qn_run_folder *f, qn_str *lines, qn_err *err)
-{
-    const qn_map_entry *entry;
-    qn_i64 bytes;
-    qn_status st = QN_OK;
-
-    for (size_t at = 0; (entry = qn_map_next(&f->kept, &at));) {
-        QN_TRY(sync_file(f, entry->key, &bytes, err));
-        qn_str_addf(lines, "scratch %s %lld\n", entry->key, (long long)bytes);
-        QN_TRY(put(f, &f->scratch, entry->key, err));
-    }
-out:
-    return st;
-}
-
-static void remove_forgotten(qn_run_folder *f)
-{
-    const qn_map_entry *entry;
-
-    for (size_t at = 0; (entry = qn_map_next(&f->forgotten, &at));) {
-        qn_map_remove(&f->scratch, entry->key);
-        unlinkat(f->work, entry->key, 0);
-    }
-    qn_map_free(&f->forgotten);
-    f->forgotten = (qn_map){ 0 };
-}
-
-static qn_status commit(qn_run_folder *f, const char *end, qn_err *err)
-{
-    const qn_map_entry *entry;
-    qn_str lines = { 0 };
-    qn_status st = QN_OK;
-
-    qn_str_add_n(&lines, qn_str_get(&f->pending), f->pending.len);
-    lines.failed |= f->pending.failed;
-    QN_TRY(sync_kept(f, &lines, err));
-    for (size_t at = 0; (entry = qn_map_next(&f->added, &at));)
-        QN_TRY(publish(f, entry->key, err));
-    QN_TRY(sync_parents(f, err));
-    for (size_t at = 0; (entry = qn_map_next(&f->forgotten, &at));)
-        qn_str_addf(&lines, "forget %s\n", entry->key);
-    qn_str_add(&lines, end);
-    if (lines.failed)
-        QN_TRY(no_memory(f, err));
-    if (lines.len)
-        QN_TRY(qn_journal_add(&f->journal, qn_str_get(&lines), err));
-    f->pending.len = 0;
-    f->was_finished = 0;
-    qn_map_free(&f->added);
-    qn_map_free(&f->kept);
-    f->added = f->kept = (qn_map){ 0 };
-    remove_forgotten(f);
-out:
-    qn_str_free(&lines);
-    return st;
-}
-
-qn_status qn_run_folder_commit(qn_run_folder *folder, const char *key, const char *value,
-                               qn_err *err)
-{
-    char *line = NULL;
-    qn_status st = QN_OK;
-
-    if (!key)
-        return commit(folder, "", err);
-    if (asprintf(&line, "fact %s %s\n", key, value) < 0)
-        return no_memory(folder, err);
-    QN_TRY(commit(folder, line, err));
-    line[strlen(line) - 1] = '\0';
-    QN_TRY(read_fact(folder, line + strlen("fact "), err));
-out:
-    free(line);
-    return st;
-}
-
-qn_status qn_run_folder_note(qn_run_folder *folder, const char *key, const char *value, qn_err *err)
-{
-    char *line = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_text_new(&line, err, "%s %s", key, value));
-    QN_TRY(read_fact(folder, line, err));
-    qn_str_addf(&folder->pending, "fact %s\n", line);
-out:
-    free(line);
-    return st;
-}
-
-const char *qn_run_folder_fact(const qn_run_folder *folder, const char *key)
-{
-    return qn_map_get(&folder->facts, key);
-}
-
-int qn_run_folder_has_progress(const qn_run_folder *folder)
-{
-    return folder->facts.count > 0;
-}
-
-/* The end. */
-
-qn_status qn_run_folder_finish(qn_run_folder *folder, qn_err *err)
-{
-    const qn_status st = commit(folder, "finished\n", err);
-
-    if (st != QN_OK)
-        return st;
-    folder->state = QN_RUN_FINISHED;
-    remove_work(folder);
-    return QN_OK;
-}
-
 void qn_run_folder_close(qn_run_folder *folder)
 {
     if (!folder)
         return;
+    const int has_progress = qn_run_folder_has_progress(folder); /* waits */
+
     if (folder->was_finished) {
-        remove_work(folder);
-    } else if (folder->state != QN_RUN_FINISHED && qn_run_folder_has_progress(folder)) {
+        qn_run_folder_remove_work(folder);
+    } else if (folder->state != QN_RUN_FINISHED && has_progress) {
         clear_work(folder, &folder->scratch);
     } else if (folder->state != QN_RUN_FINISHED) {
         abandon(folder);

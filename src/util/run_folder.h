@@ -4,7 +4,7 @@
  * the process. Files are written in `run.unfinished/`. A commit brings them to the disk, gives them
  * their names and then adds its facts to the journal, in this order. So a file with its final name
  * is whole, and a journal never vouches for what a power cut could undo. The last line of a journal
- * says that the run has finished.
+ * says that the run has finished. A thread does this, in order, while the run goes on.
  *
  * Names are relative: the folder can be moved, and no journal, whoever wrote it, leads out of it.
  * Calls on one folder come from one thread at a time.
@@ -15,8 +15,7 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define QN_RUN_JOURNAL    "run.journal"
-#define QN_RUN_UNFINISHED "run.unfinished"
+#define QN_RUN_JOURNAL "run.journal"
 
 /* What a failure of a run adds to its message. */
 #define QN_RUN_KEPT "; what is finished is kept: repeat the command with --resume"
@@ -60,14 +59,13 @@ char *qn_run_folder_plan(const char *path);
 
 /* Where to write the file that will be called `name`, "a.csv" or "maps/a.png": a path that the
  * caller frees. */
-qn_status qn_run_folder_path(const qn_run_folder *folder, const char *name, char **path,
-                             qn_err *err);
+qn_status qn_run_folder_path(qn_run_folder *folder, const char *name, char **path, qn_err *err);
 
 /* Opens it for writing. */
-qn_status qn_run_folder_create(const qn_run_folder *folder, const char *name, qn_out *out,
-                               qn_err *err);
+qn_status qn_run_folder_create(qn_run_folder *folder, const char *name, qn_out *out, qn_err *err);
 
-/* The file `name` is written; the next commit publishes it. */
+/* The file `name` is written; the next commit publishes it. This and commits also report what has
+ * failed since an earlier call. */
 qn_status qn_run_folder_add(qn_run_folder *folder, const char *name, qn_err *err);
 
 /* Both for a file that is in memory. */
@@ -88,7 +86,7 @@ qn_status qn_run_folder_keep(qn_run_folder *folder, const char *name, qn_err *er
 qn_status qn_run_folder_forget(qn_run_folder *folder, const char *name, qn_err *err);
 
 /* Brings all that was added and kept to the disk and notes the fact `key`, a word, with its value,
- * a line; NULL: no fact. A later value replaces an earlier one. */
+ * a line; NULL: no fact. A later value replaces an earlier one. Does not wait for the disk. */
 qn_status qn_run_folder_commit(qn_run_folder *folder, const char *key, const char *value,
                                qn_err *err);
 
@@ -97,10 +95,13 @@ qn_status qn_run_folder_note(qn_run_folder *folder, const char *key, const char 
                              qn_err *err);
 const char *qn_run_folder_fact(const qn_run_folder *folder, const char *key); /* NULL: none */
 
-/* Whether an interrupted run would have something to continue from. */
-int qn_run_folder_has_progress(const qn_run_folder *folder);
+/* Returns when everything so far is on the disk. */
+qn_status qn_run_folder_wait(qn_run_folder *folder, qn_err *err);
 
-/* Commits, notes that the run has finished, and removes `run.unfinished/`. */
+/* Waits, and tells whether an interrupted run would have something to continue from. */
+int qn_run_folder_has_progress(qn_run_folder *folder);
+
+/* Commits, waits, notes that the run has finished, and removes `run.unfinished/`. */
 qn_status qn_run_folder_finish(qn_run_folder *folder, qn_err *err);
 
 /* Ends ownership. What was not committed is removed, and so is the journal of a run that has not

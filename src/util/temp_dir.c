@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX "quern-"
+#define PREFIX "quern-temp-" /* of nothing that a person would call a folder */
 
 enum { OPEN_FOLDERS = 16, UNIQUE_CHARS = 6, TRIES = 16 };
 

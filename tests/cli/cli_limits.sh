@@ -22,6 +22,11 @@ printf 'def solve(I):\n    return I\n' >p.py
 too_large t.json $((64 * mega)) quern arc run p.py --tasks t.json --backend cpu
 too_large p.py $((64 * mega)) quern arc dis p.py
 
+# A folder's path may be long.
+deep=$(printf 'of-many-words/%.0s' {1..45})
+exits 0 quern les run --n 16 --k-cut 3 --k-mid 5 --pairs 4 --steps 4 --stride 2 --backend cpu --out "$deep"
+[ -s "$deep/run.journal" ] || fail 'nothing is in the folder with the long path'
+
 # The table of the guide has the limits of the sources.
 sed -n 's/^#define QN_MOST_[A-Z]* *((size_t)\([0-9]*\) << \([23]0\)).*/\1 \2/p' "$root/src/util/file.h" |
     sed 's/ 20$/ MB/; s/ 30$/ GB/' | sort -u >limits

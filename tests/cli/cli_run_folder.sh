@@ -22,6 +22,7 @@ same() {
 exits 0 hot --out all
 exits 0 hot --out new --resume
 same new
+exits 0 quern compare all new # though no step is at night
 exits 0 hot --out new --resume
 has "$out" '^the run in new is finished already: there is nothing to do$'
 

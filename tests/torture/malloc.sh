@@ -141,6 +141,8 @@ state() {
         *.png,* | *.qnc,*) class=any ;; # libpng does without some filters; checkpoints have times
         */result.csv,*) class=times ;;
         *,tasks-pipe-sim | out,tasks-many) class=any ;; # what takes how long, and who does it
+        out,devices* | out,fit-check) # which memory is free; how many numbers an order of operations needs at once
+            [ "$class" = any ] || class=masked ;;
         esac
         case $case in
         scan | calibrate | route-* | *bench*) [ "$class" = exact ] || class=any ;;

@@ -31,7 +31,7 @@ const qn_variable qn_variables[] = {
                                      "(default 50 million)" },
     { "QUERN_CHECKPOINT_S",
       "least seconds between two checkpoints of a tile of solweig, and between two states that les "
-      "keeps for when its device fails (default 20; 0: as often as their cost allows)" },
+      "keeps for when its device fails (default 20; 0: after every step)" },
     { "QUERN_TIMING=1", "print one line per stage on stderr" },
     { "QUERN_STATS=1", "print tables of memory pools and buckets at the end" },
     { "QUERN_DUMP", "folder to which every compiled kernel text is written" },

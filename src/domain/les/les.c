@@ -61,7 +61,7 @@ qn_status qn_les_keep(qn_les *les, qn_err *err)
     les->state = state;
     les->since = 0;
     state = NULL;
-    qn_les_watch_note(&les->watch, start, bytes);
+    qn_pace_note(&les->pace, (double)bytes, start);
 out:
     free(state);
     return st;
@@ -153,7 +153,7 @@ qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, q
     QN_TRY(QN_NEW(les, 1, "a flow", err));
     les->ctx = ctx;
     les->safe = qn_les_safe_of(ctx, "les.flow");
-    qn_les_watch_begin(&les->watch, les->safe.keeps);
+    les->pace = qn_pace_begin();
     QN_TRY(qn_les_options_take(options, &les->config, err));
     QN_TRY(take_force(les, err));
     QN_TRY(qn_les_guarded(les, begin, NULL, err));
@@ -248,7 +248,7 @@ static qn_status make_steps(qn_les *les, void *user, qn_err *err)
 
     QN_TRY(add_steps(les, n, err));
     QN_TRY(check(les, err));
-    if (les->safe.keeps && qn_les_watch_is_due(&les->watch, qn_les_sim_save_bytes(les->sim)))
+    if (les->safe.keeps && qn_pace_is_due(&les->pace, (double)qn_les_sim_save_bytes(les->sim)))
         return qn_les_keep(les, err); /* after a failure, the steps are made again */
     les->since += n;
 out:

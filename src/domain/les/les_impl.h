@@ -4,6 +4,7 @@
 
 #include "domain/les/flow/sim_impl.h"
 #include "domain/les/flow/safe.h"
+#include "util/pace.h"
 
 struct qn_les {
     qn_ctx *ctx;
@@ -17,7 +18,7 @@ struct qn_les {
     int is_force_stale;    /* only the array has it, since nothing has to be repeated */
 
     qn_les_safe safe;
-    qn_les_watch watch;
+    qn_pace pace; /* of states on the host */
     void *state;  /* the last one on the host; NULL: none */
     qn_i64 since; /* steps made from there */
 };

@@ -323,6 +323,49 @@ static void a_file_above_the_limit_is_refused_before_it_is_read(void **state)
               "/proc/self/maps: ");
 }
 
+static void write_partial(const qn_partial *partial, const char *text)
+{
+    FILE *file = fopen(partial->path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* flock belongs to the open file, so two in one process are like two processes. */
+static void the_last_of_two_writers_wins(void **state)
+{
+    char path[600];
+    qn_partial a, b, c;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_dir("a.tif"));
+    must(qn_partial_open(path, &a, &failure));
+    must(qn_partial_open(path, &b, &failure));
+    assert_string_equal(a.path, in_dir("a.partial.tif"));
+    assert_string_equal(b.path, in_dir("a.partial1.tif"));
+    write_partial(&a, "first");
+    write_partial(&b, "second");
+    must(qn_partial_publish(&b, path, &failure));
+    expect_content(path, "second");
+    must(qn_partial_publish(&a, path, &failure));
+    expect_content(path, "first");
+    assert_int_equal(count_files(), 1);
+
+    /* Two that were killed. */
+    must(qn_file_write(in_dir("a.partial.tif"), "half", 4, &failure));
+    must(qn_file_write(in_dir("a.partial1.tif"), "half", 4, &failure));
+    must(qn_file_write(in_dir("a.partial2.tif"), "half", 4, &failure));
+    must(qn_partial_open(path, &a, &failure));
+    assert_int_equal(count_files(), 2);
+    must(qn_partial_open(path, &c, &failure));
+    assert_string_equal(c.path, in_dir("a.partial1.tif"));
+    qn_partial_drop(&c);
+    qn_partial_drop(&a);
+    expect_content(path, "first");
+    assert_int_equal(count_files(), 1);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
@@ -331,6 +374,7 @@ int main(void)
         IN_DIR(what_is_written_is_read_back_with_a_nul),
         IN_DIR(an_empty_file_reads_as_an_empty_string),
         IN_DIR(a_file_that_claims_no_size_is_read_whole),
+        IN_DIR(the_last_of_two_writers_wins),
         IN_DIR(a_file_above_the_limit_is_refused_before_it_is_read),
         IN_DIR(a_missing_file_and_a_folder_fail_with_their_name),
         IN_DIR(until_commit_readers_see_the_old_content),

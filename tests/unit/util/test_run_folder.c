@@ -1,4 +1,5 @@
 /* test_run_folder.c - one owner, names given only at the end, and journals written by others. */
+/* test: tsan */
 #include "test.h"
 
 #include "util/file.h"
@@ -25,6 +26,13 @@ static qn_run_folder *open_run(int resume)
 
     must(try_open(resume, "plan of a test", &f));
     return f;
+}
+
+static qn_status commit(qn_run_folder *f, const char *key, const char *value)
+{
+    const qn_status st = qn_run_folder_commit(f, key, value, &failure);
+
+    return st == QN_OK ? qn_run_folder_wait(f, &failure) : st;
 }
 
 static int is_there(const char *name)
@@ -61,7 +69,7 @@ static void files_have_their_names_after_a_commit(void **state)
     must(qn_run_folder_write(f, "maps/a.png", "map", 3, &failure));
     must(qn_run_folder_write(f, "a.csv", "table", 5, &failure));
     assert_false(is_there("out/maps/a.png") || is_there("out/a.csv"));
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     assert_text("out/maps/a.png", "map");
     assert_text("out/a.csv", "table");
     assert_true(is_there("out/" QN_RUN_UNFINISHED));
@@ -108,7 +116,7 @@ static void failed_run_keeps_what_was_committed(void **state)
     write_scratch(f, "state.1", "one");
     must(qn_run_folder_keep(f, "state.1", &failure));
     must(qn_run_folder_write(f, "a.csv", "table", 5, &failure));
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(qn_run_folder_commit(f, "steps", "3", &failure)); /* and no wait */
     must(qn_run_folder_write(f, "b.csv", "table", 5, &failure));
     write_scratch(f, "state.2", "two");
     qn_run_folder_close(f);
@@ -123,7 +131,7 @@ static void failed_run_keeps_what_was_committed(void **state)
     write_scratch(f, "state.2", "two");
     must(qn_run_folder_keep(f, "state.2", &failure));
     must(qn_run_folder_forget(f, "state.1", &failure));
-    must(qn_run_folder_commit(f, "steps", "5", &failure));
+    must(commit(f, "steps", "5"));
     assert_false(is_there("out/" QN_RUN_UNFINISHED "/state.1"));
     qn_run_folder_close(f);
     f = open_run(1);
@@ -138,7 +146,7 @@ static void a_new_run_removes_what_an_unfinished_one_left(void **state)
     (void)state;
     write_scratch(f, "state.1", "one");
     must(qn_run_folder_keep(f, "state.1", &failure));
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     qn_run_folder_close(f);
     f = open_run(0);
     assert_int_equal(qn_run_folder_state(f), QN_RUN_NEW);
@@ -152,7 +160,7 @@ static void an_unfinished_run_of_another_tool_stays(void **state)
     qn_run_folder *f = open_run(0), *other = NULL;
 
     (void)state;
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     qn_run_folder_close(f);
     must_fail(try_open(0, "planned by another tool", &other), QN_ERR_MISMATCH,
               "a run of plan is unfinished");
@@ -167,6 +175,43 @@ static void an_unfinished_run_of_another_tool_stays(void **state)
     must(try_open(0, "planned by another tool", &f));
     assert_false(qn_run_folder_is_shared(f));
     qn_run_folder_close(f);
+}
+
+static void what_fails_beside_the_run_fails_a_later_call(void **state)
+{
+    qn_run_folder *f = open_run(0);
+    qn_status st = qn_run_folder_add(f, "gone.csv", &failure);
+
+    (void)state;
+    while (st == QN_OK) /* at the latest when there is no room for one more */
+        st = qn_run_folder_commit(f, "steps", "3", &failure);
+    assert_int_equal(st, QN_ERR_IO);
+    assert_non_null(strstr(failure.text, "gone.csv: No such file"));
+    must_fail(qn_run_folder_wait(f, &failure), QN_ERR_IO, "gone.csv");
+    must_fail(qn_run_folder_finish(f, &failure), QN_ERR_IO, "gone.csv");
+    assert_false(qn_run_folder_has_progress(f));
+    qn_run_folder_close(f);
+    assert_false(is_there("out"));
+}
+
+static void a_file_may_be_written_again_before_its_commit(void **state)
+{
+    qn_run_folder *f = open_run(0);
+    char text[8];
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "%d", i);
+        must(qn_run_folder_write(f, "a.csv", text, strlen(text), &failure));
+        must(qn_run_folder_write(f, i % 2 ? "b.csv" : "c.csv", text, strlen(text), &failure));
+        if (i % 10 == 0)
+            must(qn_run_folder_commit(f, "steps", text, &failure));
+    }
+    must(qn_run_folder_finish(f, &failure));
+    qn_run_folder_close(f);
+    assert_text("out/a.csv", "99");
+    assert_text("out/b.csv", "99");
+    assert_text("out/c.csv", "98");
 }
 
 /* Continuing. */
@@ -201,7 +246,7 @@ static void only_the_same_plan_is_continued(void **state)
     char *plan;
 
     (void)state;
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     qn_run_folder_close(f);
     must_fail(try_open(1, "another", &other), QN_ERR_MISMATCH, "another");
     must_fail(try_open(0, "two\nlines", &other), QN_ERR_USAGE, "one line");
@@ -289,7 +334,7 @@ static void a_moved_folder_is_continued(void **state)
     qn_run_folder *f = open_run(0);
 
     (void)state;
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     qn_run_folder_close(f);
     assert_int_equal(rename(in_folder("out"), moved.path), 0);
     must(qn_run_folder_open(&moved, &f, &failure));
@@ -304,7 +349,7 @@ static void a_scratch_file_that_is_cut_short_is_missed(void **state)
     (void)state;
     write_scratch(f, "state.1", "one");
     must(qn_run_folder_keep(f, "state.1", &failure));
-    must(qn_run_folder_commit(f, "steps", "3", &failure));
+    must(commit(f, "steps", "3"));
     qn_run_folder_close(f);
     assert_int_equal(truncate(in_folder("out/" QN_RUN_UNFINISHED "/state.1"), 2), 0);
     must_fail(try_open(1, "plan of a test", &other), QN_ERR_INPUT, "state.1");
@@ -336,7 +381,7 @@ static void a_killed_run_is_no_owner(void **state)
     (void)state;
     if (child == 0) {
         f = open_run(0);
-        if (qn_run_folder_commit(f, "steps", "3", &failure) == QN_OK)
+        if (commit(f, "steps", "3") == QN_OK)
             raise(SIGKILL);
         _exit(1);
     }
@@ -383,7 +428,7 @@ static void a_line_without_its_end_does_not_count(void **state)
         append("out/" QN_RUN_JOURNAL, tails[i]);
         f = open_run(1);
         assert_string_equal(qn_run_folder_fact(f, "steps"), "3");
-        must(qn_run_folder_commit(f, "more", "x", &failure));
+        must(commit(f, "more", "x"));
         qn_run_folder_close(f);
         f = open_run(1);
         assert_string_equal(qn_run_folder_fact(f, "more"), "x");
@@ -438,8 +483,7 @@ static void links_are_not_followed(void **state)
     assert_int_equal(symlink(in_folder("elsewhere"), in_folder("out/maps")), 0);
     f = open_run(0);
     must(qn_run_folder_write(f, "maps/a.png", "map", 3, &failure));
-    must_fail(qn_run_folder_commit(f, "steps", "3", &failure), QN_ERR_IO,
-              "it is a link or no folder");
+    must_fail(commit(f, "steps", "3"), QN_ERR_IO, "it is a link or no folder");
     qn_run_folder_close(f);
     assert_text("elsewhere/a.png", "mine");
 
@@ -463,6 +507,8 @@ int main(void)
         T(failed_run_keeps_what_was_committed),
         T(a_new_run_removes_what_an_unfinished_one_left),
         T(an_unfinished_run_of_another_tool_stays),
+        T(what_fails_beside_the_run_fails_a_later_call),
+        T(a_file_may_be_written_again_before_its_commit),
         T(resuming_starts_a_run_that_never_began),
         T(resuming_a_finished_run_says_so),
         T(only_the_same_plan_is_continued),

@@ -54,6 +54,40 @@ static void removing_takes_everything_in_it_but_follows_no_link(void **state)
     qn_temp_dir_remove(&outside);
 }
 
+/* What nobody has locked is of a process that was killed. Other names are not ours. */
+static void folders_of_killed_processes_are_removed(void **state)
+{
+    static const char *const names[] = { "quern-temp-killed", "quern-backup",
+                                         "quern-temp-long-name" };
+    const char *old = getenv("TMPDIR");
+    char *before = old ? strdup(old) : NULL, path[1200];
+    qn_temp_dir base = make(), living, dir;
+    qn_err err = { 0 };
+
+    (void)state;
+    setenv("TMPDIR", base.path, 1);
+    living = make();
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s/a/file", base.path, names[i]);
+        must(qn_make_parent(path, &err));
+        must(qn_file_write(path, "x", 1, &err));
+    }
+    dir = make();
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s/a/file", base.path, names[i]);
+        assert_int_equal(access(path, F_OK) == 0, i > 0);
+    }
+    assert_int_equal(access(living.path, F_OK), 0);
+    qn_temp_dir_remove(&dir);
+    qn_temp_dir_remove(&living);
+    qn_temp_dir_remove(&base);
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    free(before);
+}
+
 static void a_place_that_takes_none_is_an_error_that_names_it(void **state)
 {
     const char *old = getenv("TMPDIR");
@@ -78,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_folder_is_empty_and_for_its_owner_only),
         cmocka_unit_test(removing_takes_everything_in_it_but_follows_no_link),
+        cmocka_unit_test(folders_of_killed_processes_are_removed),
         cmocka_unit_test(a_place_that_takes_none_is_an_error_that_names_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

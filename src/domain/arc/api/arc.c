@@ -303,7 +303,7 @@ static qn_status copy_result(qn_arc *arc, const qn_arc_written *run, int is_solv
                                     ? -1
                                     : r->differing };
     if (r->code != ARC_OK) {
-        qn_arc_failure_print(run->code->id, r, NULL, &failure);
+        QN_TRY(qn_arc_failure_print(run->code->id, r, NULL, &failure, err));
         QN_TRY(copy(arc, qn_str_get(&failure), failure.len, &out->error, err));
         goto out;
     }

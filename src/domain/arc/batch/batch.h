@@ -135,8 +135,8 @@ int qn_arc_failure_given(int op, uint32_t failure, const char *names[ARC_MOST_OP
  * the line number if the failure has no line (an output that is too large). `inside` (may be NULL)
  * is the failure inside a function: "prog 1f85a75f line 3: apply: first: empty container (given
  * empty set)". */
-void qn_arc_failure_print(const char *id, const arc_result *result, const qn_arc_blamed *inside,
-                          qn_str *out);
+qn_status qn_arc_failure_print(const char *id, const arc_result *result,
+                               const qn_arc_blamed *inside, qn_str *out, qn_err *err);
 
 /* "ok", "error" or "limit". */
 const char *qn_arc_status_name(int code);

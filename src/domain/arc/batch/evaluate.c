@@ -96,11 +96,11 @@ static qn_status note_failure(evaluation *e, const qn_arc_series_run *run, const
         return QN_OK;
     if (e->n_blamed++ < MOST_BLAMED)
         QN_TRY(qn_arc_blame(e->session, &job, r, &inside, err));
-    qn_arc_failure_print(code->id, r, &inside, &text);
-    score->failure = text.failed ? NULL : text.data;
-    if (!score->failure)
-        st = qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a failure of program %s", code->id);
+    QN_TRY(qn_arc_failure_print(code->id, r, &inside, &text, err));
+    score->failure = text.data;
+    text = (qn_str){ 0 };
 out:
+    qn_str_free(&text);
     return st;
 }
 

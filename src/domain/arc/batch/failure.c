@@ -91,8 +91,8 @@ static void print_given(int op, uint32_t failure, qn_str *out)
         qn_str_add(out, ")");
 }
 
-void qn_arc_failure_print(const char *id, const arc_result *r, const qn_arc_blamed *inside,
-                          qn_str *out)
+qn_status qn_arc_failure_print(const char *id, const arc_result *r, const qn_arc_blamed *inside,
+                               qn_str *out, qn_err *err)
 {
     const int is_known = inside && inside->op >= 0;
     const int has_operands =
@@ -108,6 +108,9 @@ void qn_arc_failure_print(const char *id, const arc_result *r, const qn_arc_blam
         print_given(inside->op, inside->failure, out);
     else if (has_operands)
         print_given(r->op, ARC_PAYLOAD(r->value), out);
+    if (out->failed)
+        return qn_fail(err, QN_ERR_NOMEM, "arc: no memory for a failure of program %s", id);
+    return QN_OK;
 }
 
 const char *qn_arc_status_name(int code)

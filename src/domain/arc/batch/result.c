@@ -84,13 +84,14 @@ static qn_status print(const qn_arc_written *run, const seen *s, int is_solved, 
                                .output = s->has_value && !s->records ? &s->value : NULL,
                                .output_grid = s->grid,
                                .records = s->records };
-    qn_status st;
+    qn_status st = QN_OK;
 
     if (r->code != ARC_OK) {
-        qn_arc_failure_print(run->code->id, r, NULL, &failure);
+        QN_TRY(qn_arc_failure_print(run->code->id, r, NULL, &failure, err));
         outcome.error = qn_str_get(&failure);
     }
     st = qn_arc_outcome_print(&outcome, out, err);
+out:
     qn_str_free(&failure);
     return st;
 }

@@ -172,7 +172,7 @@ qn_status qn_arc_merge(qn_arc_draft *work, qn_err *err)
     const size_t n = (size_t)dag->n;
     size_t size = 16;
     char *only_called = NULL, *creates = NULL;
-    int *same = work->same, *table;
+    int *same = work->same, *table = NULL;
 
     while (size < 2 * n)
         size *= 2;

@@ -168,7 +168,7 @@ static void visit(canon *c, qn_fit_v root)
     size_t depth = 0;
 
     c->stack[depth++] = root;
-    while (depth) {
+    while (depth && c->fresh->err.status == QN_OK) { /* after a fault nothing gets a number */
         const qn_fit_v id = c->stack[depth - 1];
         const qn_fit_node *n = qn_fit_at(c->old, id);
         int next = 0;

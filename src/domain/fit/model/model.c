@@ -275,6 +275,7 @@ static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(gradient, m->problem->n_scalars, "a gradient", err));
+    QN_TRY(qn_fit_host_prepare(m->host, QN_FIT_PASS_COST, err));
     QN_TRY(qn_fit_host_gradient(m->host, m->problem->x, &cost, gradient, &m->bad, err));
     QN_TRY(sums_new(m->problem, &m->memory, &m->sums, err));
     if (m->sums)

@@ -56,6 +56,8 @@ static qn_status solve(qn_ctx *ctx, const char *text, const char *path,
     QN_TRY(qn_fit_write_files(ctx, s->text, &s->result, &o, to, err));
     QN_TRY(qn_fit_report_text(ctx, s->text, &s->result, &o, &s->report, err));
     qn_fit_print_summary(s->text, &s->result, &o, &s->summary);
+    if (s->summary.failed)
+        QN_FAIL(err, QN_ERR_NOMEM, "no memory for a summary");
     *out = s;
     s = NULL;
 out:

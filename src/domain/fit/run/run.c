@@ -262,6 +262,7 @@ out:
 static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result *r)
 {
     qn_err err = { .text = "" };
+    qn_status st;
 
     if (qn_fit_problem_has_energies(p))
         snprintf(r->no_covariance, sizeof r->no_covariance, "energies have no residuals");
@@ -269,8 +270,9 @@ static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result
         snprintf(r->no_covariance, sizeof r->no_covariance,
                  "%u free parameters; --covariance gives deviations up to %d of them", p->n_free,
                  QN_FIT_MAX_COVARIANCE);
-    else if (qn_fit_covariance_new(p, &r->covariance, &err) != QN_OK)
-        snprintf(r->no_covariance, sizeof r->no_covariance, "%.190s", err.text);
+    else if ((st = qn_fit_covariance_new(p, &r->covariance, &err)) != QN_OK)
+        snprintf(r->no_covariance, sizeof r->no_covariance, "%s%.170s",
+                 st == QN_ERR_NOMEM ? "no memory: " : "", err.text);
     else if (r->covariance.rank < r->covariance.n)
         snprintf(r->no_covariance, sizeof r->no_covariance,
                  "the Jacobian has rank %d of %d: the residuals do not determine every parameter",

@@ -1,4 +1,5 @@
 /* evaluate.c - turns expressions into nodes, operator by operator. */
+#include "domain/fit/expr/graph.h"
 #include "domain/fit/text/evaluate.h"
 #include "util/list.h"
 
@@ -330,7 +331,9 @@ void qn_fit_evaluate_value(qn_fit_evaluator *evaluator, const qn_fit_tree *tree,
         break;
     }
     evaluator->depth--;
-    if (*qn_fit_graph_error(evaluator->graph)) {
+    if (qn_fit_graph_check(evaluator->graph, NULL) == QN_ERR_NOMEM) {
+        qn_fit_evaluator_starve(evaluator);
+    } else if (*qn_fit_graph_error(evaluator->graph)) {
         const char *text = strchr(qn_fit_graph_error(evaluator->graph), ' ');
 
         qn_fit_evaluator_fault(evaluator, tree->at, "%.200s",

@@ -2,13 +2,6 @@
 #include "safe.h"
 
 #include "engine/engine.h"
-#include "util/clock.h"
-
-#include <stdlib.h>
-
-/* A copy is made when all of them together then have taken at most this part of the time, and not more
- * often than in so many seconds. */
-enum { KEEP_TIMES = 50, KEEP_LEAST_S = 20 };
 
 static int is_failure(qn_status status)
 {
@@ -49,34 +42,4 @@ qn_status qn_les_safely(qn_les_safe *safe, const qn_les_work *work, qn_err *err)
 out:
     qn_ctx_set_placing(safe->ctx, before);
     return st;
-}
-
-void qn_les_watch_begin(qn_les_watch *watch, int is_on)
-{
-    const char *text = getenv("QUERN_CHECKPOINT_S");
-    const double now = qn_now_us();
-
-    *watch = (qn_les_watch){ .is_on = is_on,
-                             .least_us = 1e6 * (text && *text ? strtod(text, NULL) : KEEP_LEAST_S),
-                             .us_per_byte = 1e-3,
-                             .start_us = now,
-                             .last_us = now };
-}
-
-int qn_les_watch_is_due(const qn_les_watch *watch, size_t bytes)
-{
-    const double now = qn_now_us();
-
-    return watch->is_on && now - watch->last_us >= watch->least_us &&
-           KEEP_TIMES * (watch->spent_us + watch->us_per_byte * (double)bytes) <=
-               now - watch->start_us;
-}
-
-void qn_les_watch_note(qn_les_watch *watch, double start_us, size_t bytes)
-{
-    const double now = qn_now_us();
-
-    watch->last_us = start_us;
-    watch->us_per_byte = (now - start_us) / (double)bytes;
-    watch->spent_us += now - start_us;
 }

@@ -28,14 +28,4 @@ qn_les_safe qn_les_safe_of(qn_ctx *ctx, const char *what);
  * error the failure is QN_ERR_FALLBACK. */
 qn_status qn_les_safely(qn_les_safe *safe, const qn_les_work *work, qn_err *err);
 
-/* When to copy the state to the host. */
-typedef struct qn_les_watch {
-    int is_on;
-    double least_us, start_us, last_us, spent_us, us_per_byte;
-} qn_les_watch;
-
-void qn_les_watch_begin(qn_les_watch *watch, int is_on);
-int qn_les_watch_is_due(const qn_les_watch *watch, size_t bytes);
-void qn_les_watch_note(qn_les_watch *watch, double start_us, size_t bytes); /* a copy was made */
-
 #endif

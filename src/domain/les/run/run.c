@@ -201,11 +201,12 @@ static qn_status write_results(run *r, qn_err *err)
     QN_TRY(qn_les_write_metrics(r->ctx, r->config, r->result, err));
     if (has_files)
         QN_TRY(qn_les_write_report(r->ctx, r->config, r->result, err));
-    if (r->result->folder && r->is_stopped) /* which is no end */
-        QN_TRY(qn_run_folder_commit(r->result->folder, NULL, NULL, err));
     if (r->result->folder && !r->is_stopped) {
         QN_TRY(qn_les_run_forget(r, err));
         QN_TRY(qn_run_folder_finish(r->result->folder, err));
+    } else if (r->result->folder) { /* the run has not ended */
+        QN_TRY(qn_run_folder_commit(r->result->folder, NULL, NULL, err));
+        QN_TRY(qn_run_folder_wait(r->result->folder, err));
     }
 out:
     return st;

@@ -4,7 +4,9 @@
 
 #include "run.h"
 #include "variables.h"
+
 #include "domain/les/flow/safe.h"
+#include "util/pace.h"
 
 enum { RUN_GRAPHS_MAX = 32 };
 
@@ -48,7 +50,7 @@ typedef struct run {
 
     qn_les_saved saved; /* the last state on the host; step 0: none */
     qn_les_safe safe;
-    qn_les_watch watch;
+    qn_pace pace; /* of states on the host */
     int step;
     int is_stopped; /* cells are not finite */
 

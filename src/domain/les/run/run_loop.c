@@ -309,7 +309,7 @@ qn_status qn_les_run_loop(run *r, qn_err *err)
     qn_status st = QN_OK;
     int in_flight = 0;
 
-    qn_les_watch_begin(&r->watch, r->safe.keeps);
+    r->pace = qn_pace_begin();
     res->snapshot_bytes = 0; /* the first snapshot was taken before the loop */
     res->n_snapshots = 0;
     while (r->step < r->plan.steps && !r->is_stopped) {

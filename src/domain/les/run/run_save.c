@@ -132,8 +132,8 @@ static qn_status keep(run *r, qn_err *err)
     const uint64_t before = qn_ctx_transfers(r->ctx).d2h_bytes;
     const size_t missing = missing_bytes(r);
     qn_les_residency *res = &r->result->residency;
-    double start;
     qn_les_progress now;
+    double since;
     qn_status st = QN_OK;
 
     res->syncs++;
@@ -141,12 +141,12 @@ static qn_status keep(run *r, qn_err *err)
     r->is_stopped |= now.n_not_finite > 0;
     if (r->is_stopped)
         return QN_OK;
-    start = qn_now_us();
+    since = qn_now_us();
     for (int p = 0; p < QN_LES_SAVED_PARTS; p++)
         QN_TRY(append(r, p, err));
     QN_TRY(save_log(r, err));
     QN_TRY(save_sim(r, err));
-    qn_les_watch_note(&r->watch, start, missing);
+    qn_pace_note(&r->pace, (double)missing, since);
     res->n_checkpoints++;
     res->checkpoint_bytes += qn_ctx_transfers(r->ctx).d2h_bytes - before;
 out:
@@ -225,7 +225,7 @@ out:
 
 int qn_les_run_should_keep(const run *r)
 {
-    return r->watch.is_on && qn_les_watch_is_due(&r->watch, missing_bytes(r));
+    return r->safe.keeps && qn_pace_is_due(&r->pace, (double)missing_bytes(r));
 }
 
 qn_status qn_les_run_keep(run *r, qn_err *err)
@@ -234,7 +234,7 @@ qn_status qn_les_run_keep(run *r, qn_err *err)
 
     if (st != QN_ERR_NOMEM)
         return st;
-    r->watch.is_on = 0; /* the run itself needs no such state */
+    r->safe.keeps = 0; /* the run itself needs no such state */
     return QN_OK;
 }
 
@@ -244,7 +244,7 @@ qn_status qn_les_run_keep_field(run *r, int step, const void *field, qn_err *err
     const size_t bytes = qn_les_run_field_bytes(r);
     const size_t at = (size_t)(step / r->plan.snapshot) * bytes;
 
-    if (!r->watch.is_on || !r->store || part->n != at)
+    if (!r->safe.keeps || !r->store || part->n != at)
         return QN_OK;
     if (qn_les_saved_grow(&r->saved, QN_LES_SAVED_FIELDS, at + bytes, err) == QN_OK)
         memcpy((char *)part->data + at, field, bytes);

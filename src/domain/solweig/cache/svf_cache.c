@@ -102,7 +102,7 @@ qn_sw_svf_key qn_sw_svf_key_of(const qn_sw_surface *s, int patch_option)
 /* Writing. */
 
 /* Where to write `name` and its ending; the caller frees it. */
-static qn_status path_in(const qn_run_folder *to, const char *name, const char *ending,
+static qn_status path_in(qn_run_folder *to, const char *name, const char *ending,
                          char file[NAME_SIZE + 4], char **path, qn_err *err)
 {
     snprintf(file, NAME_SIZE + 4, "%s%s", name, ending);

@@ -130,6 +130,7 @@ static qn_status write_scratch(qn_sw_outputs *o, const qn_tile *tile, size_t ras
     }
     if (!qn_write_exactly_at(o->fd, data, bytes, raster * bytes))
         return fail_scratch(o, "write", tile->number, err);
+    (void)!sync_file_range(o->fd, (off_t)(raster * bytes), (off_t)bytes, SYNC_FILE_RANGE_WRITE);
 out:
     return st;
 }
@@ -254,6 +255,7 @@ qn_status qn_sw_outputs_assemble(qn_sw_outputs *outputs, qn_err *err)
             continue;
         snprintf(value, sizeof value, "%zu", r + 1);
         QN_TRY(qn_run_folder_commit(outputs->folder, "rasters", value, err));
+        QN_TRY(qn_run_folder_wait(outputs->folder, err));
         release_pixels(outputs, r + 1);
         since = qn_now_us();
     }

@@ -55,7 +55,7 @@ qn_status qn_sw_outputs_scratch(qn_sw_outputs *outputs, const char *what, qn_i64
 qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile);
 
 /* Steps before `step` are written, and the scratch file "figures" of this tile and step, and
- * "state" unless the tile is done. Returns when all of it is on the disk. */
+ * "state" unless the tile is done. Does not wait for the disk. */
 qn_status qn_sw_outputs_note(qn_sw_outputs *outputs, qn_i64 tile, qn_i64 step, int is_done,
                              qn_err *err);
 

@@ -218,10 +218,11 @@ static json_t *telemetry_of(const qn_sw_job *job)
     const qn_sw_run_times *t = &r->times;
 
     json_t *all = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "total_s",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I}", "total_s",
         qn_json_number(t->total_s), "load_s", qn_json_number(t->load_s), "walls_s",
         qn_json_number(t->walls_s), "svf_s", qn_json_number(t->svf_s), "steps_s",
-        qn_json_number(t->steps_s), "write_s", qn_json_number(t->write_s), "timestep_wall_time_s",
+        qn_json_number(t->steps_s), "write_s", qn_json_number(t->write_s), "checkpoints_s",
+        qn_json_number(job->pace.spent_us * 1e-6), "timestep_wall_time_s",
         qn_json_number(t->step_mean_s), "tile_turnaround_mean_ms", qn_json_number(t->tile_mean_ms),
         "tile_turnaround_p95_ms", qn_json_number(t->tile_p95_ms), "stitch_copy_time_ms",
         qn_json_number(t->stitch_ms), "h2d_bytes_in_rows", (json_int_t)r->h2d_bytes_loop,

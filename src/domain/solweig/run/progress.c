@@ -5,7 +5,6 @@
  */
 #include "run_impl.h"
 
-#include "util/env.h"
 #include "util/clock.h"
 #include "util/file.h"
 
@@ -13,15 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A checkpoint is due after this many times what the last one took, and not before LEAST_S. */
-enum { TIMES = 50, LEAST_S = 20 };
-
-/* The interval can be set, for tests and for disks that are lost often. */
-static double least_us(void)
-{
-    return 1e6 * qn_env_number("QUERN_CHECKPOINT_S", LEAST_S);
-}
 
 typedef qn_status copy_figures(qn_sw_figures *figures, const char *path, const qn_tile *tile,
                                qn_err *err);
@@ -66,6 +56,7 @@ qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *st
     *step = 0;
     if (!job->outputs || progress <= 0 || progress >= (qn_i64)job->forcing.n)
         return QN_OK;
+    QN_TRY(qn_sw_job_await_writes(job, err));
     QN_TRY(with_figures(job, &slot->tile, (size_t)progress, qn_sw_figures_load, err));
     QN_TRY(qn_sw_outputs_scratch(job->outputs, "state", slot->tile.number, progress, &path, err));
     if (!(file = fopen(path, "rbe")))
@@ -99,23 +90,19 @@ out:
     return st;
 }
 
+/* The files are written here and noted by the queue, after all before `step`. */
 qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err)
 {
-    const double start = qn_now_us(), least = least_us();
-    const double pause = TIMES * job->checkpoint_cost_us;
-    const qn_i64 tile = slot->tile.number;
+    const double start = qn_now_us(), bytes = (double)qn_sw_tile_state_bytes(job->tile);
     qn_status st = QN_OK;
 
-    if (!job->outputs || step >= job->forcing.n ||
-        start - job->checkpoint_us < (pause > least && least > 0 ? pause : least))
+    if (!job->outputs || step >= job->forcing.n || !qn_pace_is_due(&job->pace, bytes))
         return QN_OK;
-    QN_TRY(qn_sw_job_await_writes(job, err)); /* all before `step` is written */
     QN_TRY(with_figures(job, &slot->tile, step, qn_sw_figures_save, err));
     QN_TRY(save_state(job, slot, step, err));
-    QN_TRY(qn_sw_outputs_note(job->outputs, tile, (qn_i64)step, 0, err));
-    job->progress[tile] = (qn_i64)step;
-    job->checkpoint_us = qn_now_us();
-    job->checkpoint_cost_us = job->checkpoint_us - start;
+    QN_TRY(qn_sw_job_put_state(job, &slot->tile, (qn_i64)step, err));
+    job->progress[slot->tile.number] = (qn_i64)step;
+    qn_pace_note(&job->pace, bytes, start);
 out:
     return st;
 }

@@ -122,7 +122,7 @@ static qn_status open_outputs(qn_sw_job *job, qn_err *err)
         job->progress[t] = qn_sw_outputs_progress(job->outputs, t);
     job->result->was_finished =
         qn_run_folder_state(qn_sw_outputs_folder(job->outputs)) == QN_RUN_FINISHED;
-    job->checkpoint_us = qn_now_us();
+    job->pace = qn_pace_begin();
 out:
     return st;
 }

@@ -6,6 +6,7 @@
 #include "domain/solweig/picture/map_png.h"
 #include "domain/solweig/run/tile.h"
 #include "engine/engine.h"
+#include "util/pace.h"
 
 typedef struct qn_sw_job qn_sw_job;
 typedef struct qn_sw_maps qn_sw_maps;
@@ -59,11 +60,11 @@ struct qn_sw_job {
     qn_sw_step_slot slots[QN_SW_SLOTS];
     int n_slots;
     qn_i64 n_steps_put;
-    double write_s;                           /* spent by the queue */
-    qn_sw_cut next;                           /* layers of the tile after this one */
-    qn_i64 next_ticket;                       /* items of the queue up to the one that cuts them */
-    qn_i64 *progress;                         /* of each tile: steps on the disk; QN_SW_TILE_DONE */
-    double checkpoint_us, checkpoint_cost_us; /* when the last one ended, and what it took */
+    double write_s;     /* spent by the queue */
+    qn_sw_cut next;     /* layers of the tile after this one */
+    qn_i64 next_ticket; /* items of the queue up to the one that cuts them */
+    qn_i64 *progress;   /* of each tile: steps on the disk; QN_SW_TILE_DONE */
+    qn_pace pace;       /* of checkpoints */
     double *tile_ms;
     double share; /* of the work, as last reported */
 };
@@ -88,6 +89,7 @@ qn_sw_step_slot *qn_sw_job_slot(qn_sw_job *job);
 qn_status qn_sw_job_put_step(qn_sw_job *job, qn_sw_step_slot *slot, qn_err *err);
 qn_status qn_sw_job_put_grid(qn_sw_job *job, int which, const qn_tile *tile, float *data,
                              qn_err *err);
+qn_status qn_sw_job_put_state(qn_sw_job *job, const qn_tile *tile, qn_i64 step, qn_err *err);
 qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err);
@@ -140,8 +142,7 @@ qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err);
  * one. */
 qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *step, qn_err *err);
 
-/* Saves the state after the first `step` steps, if that is due: a checkpoint may take a fiftieth of
- * the time of a run. */
+/* Saves the state after the first `step` steps, if that is due. */
 qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err);
 
 /* The figures of a tile that is done. */

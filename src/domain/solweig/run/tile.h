@@ -114,6 +114,7 @@ qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i
                            qn_err *err);
 
 /* Writes the state after the steps so far, and reads one so that step number `step` is next. */
+size_t qn_sw_tile_state_bytes(const qn_sw_tile *tile);
 qn_status qn_sw_tile_save(qn_sw_tile *tile, FILE *to, qn_err *err);
 qn_status qn_sw_tile_load(qn_sw_tile *tile, FILE *from, size_t step, qn_err *err);
 

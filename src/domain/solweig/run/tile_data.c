@@ -255,27 +255,47 @@ out:
 
 enum { PIECE = 32 << 20 };
 
+enum { PARTS = 5 };
+
+static qn_buf *part_of(const qn_sw_tile *tile, int part)
+{
+    const qn_sw_summary *s = tile->summary;
+    qn_buf *const parts[PARTS] = { tile->state, s->sums, s->extremes, s->counts, s->records };
+
+    return parts[part];
+}
+
+size_t qn_sw_tile_state_bytes(const qn_sw_tile *tile)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < PARTS; i++)
+        bytes += qn_buf_bytes(part_of(tile, i));
+    return bytes;
+}
+
 /* Copies all parts in pieces, from the tile to the file or back. */
 static qn_status copy_state(qn_sw_tile *tile, FILE *file, int is_saving, qn_err *err)
 {
-    const qn_sw_summary *s = tile->summary;
-    qn_buf *const parts[] = { tile->state, s->sums, s->extremes, s->counts, s->records };
     char *piece = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(piece, PIECE, "a checkpoint", err));
-    for (int i = 0; i < (int)(sizeof parts / sizeof *parts); i++)
-        for (size_t at = 0, n, bytes = qn_buf_bytes(parts[i]); at < bytes; at += n) {
+    for (int i = 0; i < PARTS; i++) {
+        qn_buf *part = part_of(tile, i);
+
+        for (size_t at = 0, n, bytes = qn_buf_bytes(part); at < bytes; at += n) {
             n = bytes - at < PIECE ? bytes - at : PIECE;
             if (is_saving) {
-                QN_TRY(qn_buf_read(parts[i], at, piece, n, err));
+                QN_TRY(qn_buf_read(part, at, piece, n, err));
                 fwrite(piece, 1, n, file); /* the caller looks at ferror */
             } else if (fread(piece, 1, n, file) == n) {
-                QN_TRY(qn_buf_write(parts[i], at, piece, n, err));
+                QN_TRY(qn_buf_write(part, at, piece, n, err));
             } else {
                 QN_FAIL(err, QN_ERR_INPUT, "a checkpoint is shorter than the state of a tile");
             }
         }
+    }
 out:
     free(piece);
     return st;

@@ -36,6 +36,8 @@ qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err)
 
 void qn_sw_job_writes_end(qn_sw_job *job)
 {
+    if (job->queue) /* what was put before another failure is still worth having */
+        (void)qn_write_queue_wait(job->queue, qn_write_queue_get_stats(job->queue).n_put, NULL);
     qn_write_queue_close(job->queue);
     job->queue = NULL;
     for (int s = 0; s < QN_SW_SLOTS; s++)
@@ -78,7 +80,7 @@ qn_status qn_sw_job_put_step(qn_sw_job *job, qn_sw_step_slot *slot, qn_err *err)
     return qn_write_queue_put(job->queue, &work, slot, err);
 }
 
-/* Grids, and the end of a tile. */
+/* Grids, states, and the end of a tile. */
 
 typedef struct grid_item {
     qn_sw_job *job;
@@ -118,7 +120,15 @@ qn_status qn_sw_job_put_grid(qn_sw_job *job, int which, const qn_tile *tile, flo
 typedef struct tile_item {
     qn_sw_job *job;
     qn_tile tile;
+    qn_i64 step;
 } tile_item;
+
+static qn_status note_state(void *item, qn_err *err)
+{
+    const tile_item *at = item;
+
+    return qn_sw_outputs_note(at->job->outputs, at->tile.number, at->step, 0, err);
+}
 
 static qn_status finish_tile(void *item, qn_err *err)
 {
@@ -128,21 +138,28 @@ static qn_status finish_tile(void *item, qn_err *err)
 }
 
 static qn_status put_tile(qn_sw_job *job, const qn_write_work *work, const qn_tile *tile,
-                          qn_err *err)
+                          qn_i64 step, qn_err *err)
 {
     tile_item *item = malloc(sizeof *item);
 
     if (!item)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for tile %lld", (long long)tile->number);
-    *item = (tile_item){ job, *tile };
+    *item = (tile_item){ job, *tile, step };
     return qn_write_queue_put(job->queue, work, item, err);
+}
+
+qn_status qn_sw_job_put_state(qn_sw_job *job, const qn_tile *tile, qn_i64 step, qn_err *err)
+{
+    static const qn_write_work work = { note_state, free };
+
+    return put_tile(job, &work, tile, step, err);
 }
 
 qn_status qn_sw_job_put_end(qn_sw_job *job, const qn_tile *tile, qn_err *err)
 {
     static const qn_write_work work = { finish_tile, free };
 
-    return job->outputs ? put_tile(job, &work, tile, err) : QN_OK;
+    return job->outputs ? put_tile(job, &work, tile, 0, err) : QN_OK;
 }
 
 /* The next tile. */
@@ -157,7 +174,7 @@ static qn_status cut_next(void *item, qn_err *err)
 qn_status qn_sw_job_put_next(qn_sw_job *job, const qn_tile *tile, qn_err *err)
 {
     static const qn_write_work work = { cut_next, free };
-    const qn_status st = put_tile(job, &work, tile, err);
+    const qn_status st = put_tile(job, &work, tile, 0, err);
 
     job->next_ticket = qn_write_queue_get_stats(job->queue).n_put;
     job->result->n_tiles_ahead++;
