@@ -166,6 +166,11 @@ extern const qn_kernel_module *const qn_builtin_modules[];
 qn_status qn_compile_time(qn_ctx *ctx, int device, const qn_kernel_module *module, double *us,
                           qn_err *err);
 
+/* Whether the module needs no compiler on the device now, and beginning to make it ready on threads
+ * beside: then it lives as long as the context. */
+int qn_compile_is_ready(qn_ctx *ctx, int device, const qn_kernel_module *module);
+void qn_compile_begin(qn_ctx *ctx, int device, const qn_kernel_module *module);
+
 /* Compiled kernels on disk. */
 enum { QN_KEY_CHARS = 64 };
 

@@ -81,6 +81,8 @@ void qn_graph_free(qn_graph *graph)
     split_fused(graph);
     free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++) {
+        if (graph->stages[s].kernel && graph->stages[s].kernel->module)
+            qn_compile_forget(graph->ctx, graph->stages[s].kernel->module);
         qn_compile_drop(graph->ctx, graph->stages[s].modules);
         free_stage(graph, &graph->stages[s]);
     }

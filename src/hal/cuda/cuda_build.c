@@ -29,30 +29,51 @@ typedef struct qn_nvrtc_options {
     qn_bin_kind kind; /* of the result; QN_BIN_NONE: NVRTC has nothing this device can run */
 } qn_nvrtc_options;
 
-static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda_fusing fusing,
-                           qn_nvrtc_options *out)
+static void set_options(int arch, qn_bin_kind kind, qn_cuda_fusing fusing, qn_nvrtc_options *out)
 {
-    int archs[QN_MAX_ARCHS];
-    int n = 0, best = 0;
-
     memset(out, 0, sizeof *out);
-    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
-        nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
-        return;
-    for (int i = 0; i < n; i++)
-        if (archs[i] <= dev->arch && archs[i] > best)
-            best = archs[i];
-    if (!best)
-        return;
-    out->kind = best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX;
+    out->kind = kind;
     snprintf(out->arch, sizeof out->arch, "--gpu-architecture=%s_%d",
-             out->kind == QN_BIN_CUBIN ? "sm" : "compute", best);
+             kind == QN_BIN_CUBIN ? "sm" : "compute", arch);
     out->list[out->n++] = out->arch;
     out->list[out->n++] = fusing == QN_CUDA_FUSE ? "--fmad=true" : "--fmad=false";
     out->list[out->n++] = "--std=c++17";
     out->list[out->n++] = "-default-device";
     if (qn_env("QUERN_DUMP"))
         out->list[out->n++] = "-lineinfo";
+}
+
+/* The newest architecture up to `arch` that NVRTC knows; 0: none. */
+static int best_arch(const qn_nvrtc_api *nvrtc, int arch)
+{
+    int archs[QN_MAX_ARCHS];
+    int n = 0, best = 0;
+
+    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
+        nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (archs[i] <= arch && archs[i] > best)
+            best = archs[i];
+    return best;
+}
+
+static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda_fusing fusing,
+                           qn_nvrtc_options *out)
+{
+    const int best = best_arch(nvrtc, dev->arch);
+
+    *out = (qn_nvrtc_options){ .kind = QN_BIN_NONE };
+    if (best)
+        set_options(best, best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX, fusing, out);
+}
+
+static void print_options(const qn_nvrtc_options *options, char *out, size_t size)
+{
+    size_t used = strlen(out);
+
+    for (int i = 0; i < options->n && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, " %s", options->list[i]);
 }
 
 /* Logs. */
@@ -199,6 +220,32 @@ qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_b
     return compile(nvrtc, &options, src, out, err);
 }
 
+/* For GPUs that are not here. */
+
+void qn_cuda_image_options(int arch, int contracts, char *out, size_t size)
+{
+    qn_nvrtc_options options;
+
+    set_options(arch, QN_BIN_CUBIN, contracts ? QN_CUDA_FUSE : QN_CUDA_NO_FUSE, &options);
+    *out = '\0';
+    print_options(&options, out, size);
+}
+
+qn_status qn_cuda_image_for(int arch, qn_source *src, qn_blob *out, qn_err *err)
+{
+    const char *reason;
+    const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&reason);
+    qn_nvrtc_options options;
+
+    if (!nvrtc)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "no compiler for NVIDIA GPUs: NVRTC %s", reason);
+    if (best_arch(nvrtc, arch) != arch)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "NVRTC %d.%d does not know sm_%d", nvrtc->major,
+                       nvrtc->minor, arch);
+    set_options(arch, QN_BIN_CUBIN, src->contracts ? QN_CUDA_FUSE : QN_CUDA_NO_FUSE, &options);
+    return compile(nvrtc, &options, src, out, err);
+}
+
 /* Modules. */
 
 static qn_status load_image(qn_dev *dev, qn_source *src, qn_module *module, qn_err *err)
@@ -314,7 +361,6 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
     const char *ignored;
     const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&ignored);
     qn_nvrtc_options options = { .kind = QN_BIN_NONE };
-    size_t used;
 
     if (nvrtc)
         choose_options(nvrtc, dev, QN_CUDA_NO_FUSE, &options);
@@ -323,8 +369,5 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
         return;
     }
     snprintf(out, size, "nvrtc %d.%d driver %s", nvrtc->major, nvrtc->minor, dev->info.driver);
-    for (int i = 0; i < options.n; i++) {
-        used = strlen(out);
-        snprintf(out + used, size - used, " %s", options.list[i]);
-    }
+    print_options(&options, out, size);
 }
