@@ -166,10 +166,27 @@ extern const qn_kernel_module *const qn_builtin_modules[];
 qn_status qn_compile_time(qn_ctx *ctx, int device, const qn_kernel_module *module, double *us,
                           qn_err *err);
 
-/* Whether the module needs no compiler on the device now, and beginning to make it ready on threads
- * beside: then it lives as long as the context. */
+/* Threads that compile beside the one that waits: QUERN_COMPILE_THREADS, else one per core, 16 at
+ * most. */
+int qn_compile_threads(void);
+
+/* Whether the device has the module without waiting for a compiler, or threads beside cannot make it
+ * ready; and beginning to do so: then the module lives as long as the context. */
 int qn_compile_is_ready(qn_ctx *ctx, int device, const qn_kernel_module *module);
 void qn_compile_begin(qn_ctx *ctx, int device, const qn_kernel_module *module);
+
+/* A pack (device/pack.h): every built-in module, compiled for NVIDIA GPUs of these architectures (90:
+ * sm_90), by so many threads beside the caller's. */
+typedef struct qn_pack_made {
+    int n_entries;
+    size_t bytes;
+} qn_pack_made;
+
+qn_status qn_pack_make(const int *archs, int n_archs, int n_threads, const char *path,
+                       qn_pack_made *made, qn_err *err);
+
+/* Those that the compiler of this machine knows; the caller frees *out. */
+qn_status qn_pack_archs(int **out, int *n, qn_err *err);
 
 /* Compiled kernels on disk. */
 enum { QN_KEY_CHARS = 64 };

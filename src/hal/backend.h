@@ -182,8 +182,9 @@ typedef struct qn_backend {
     /* Compiler and driver, as they enter the cache key. */
     void (*compiler)(qn_dev *dev, char *out, size_t size);
 
-    /* Binaries for architectures whose devices need not be here, both or none: of src->text for
-     * `arch` (90 for sm_90), and all options that the compiler gets then. */
+    /* Binaries for architectures whose devices need not be here, all or none: those that the
+     * compiler knows, src->text for one of them (90 for sm_90), and all options of that. */
+    qn_status (*image_archs)(int **out, int *n, qn_err *err);
     qn_status (*image_for)(int arch, qn_source *src, qn_blob *out, qn_err *err);
     void (*image_options)(int arch, int contracts, char *out, size_t size);
 

@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *qn_version(void)
 {
@@ -330,15 +329,6 @@ out:
     return st;
 }
 
-/* The thread that waits does its part. */
-static int compile_threads(void)
-{
-    enum { MOST = 16 };
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return (int)qn_env_number("QUERN_COMPILE_THREADS", cores > MOST ? MOST : (double)cores);
-}
-
 qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
 {
     qn_options options;
@@ -362,7 +352,7 @@ qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
     find_ctx_metrics(ctx);
     ctx->fallbacks = qn_fallbacks_new();
     ctx->kcache = qn_kcache_new(ctx->settings.cache_dir[0] ? ctx->settings.cache_dir : NULL);
-    ctx->ahead = qn_ahead_new(compile_threads());
+    ctx->ahead = qn_ahead_new(qn_compile_threads());
     if (!ctx->fallbacks || !ctx->kcache || !ctx->ahead)
         QN_FAIL(err, QN_ERR_NOMEM, "context: out of host memory");
     QN_TRY(open_devices(ctx, &options, qn_str_get(&sim), err));

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TEAM_LANES = 32 };
 
@@ -34,6 +35,14 @@ int qn_stage_kernel_i(const qn_kernel_info *kernel)
         if (kernel->module->kernels[i] == kernel)
             return i;
     return 0;
+}
+
+int qn_compile_threads(void)
+{
+    enum { MOST = 16 };
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return (int)qn_env_number("QUERN_COMPILE_THREADS", cores > MOST ? MOST : (double)cores);
 }
 
 /* Registers and local memory of run-time kernels, where the backend reports them. */
@@ -260,6 +269,8 @@ int qn_compile_is_ready(qn_ctx *ctx, int d, const qn_kernel_module *module)
     char key[QN_KEY_CHARS + 1], defines[QN_MAX_DEFINES];
     qn_loaded *m;
 
+    if (!device->backend->builds_beside || qn_compile_threads() == 0)
+        return 1;
     qn_module_key(device, module, defines, key);
     if ((m = qn_map_get(&device->modules, key)))
         return m->is_counted || qn_ahead_is_done(ctx->ahead, &m->job);

@@ -96,6 +96,9 @@ static void count(const plan_job *p)
         qn_log_put(&ctx->log, QN_LOG_WARN, "kernel cache: %s", p->not_kept.text);
     if (p->st != QN_OK)
         return;
+    if (p->build.n_compiled)
+        qn_log_put(&ctx->log, QN_LOG_DEBUG, "transform of %dx%dx%d: made in %.0f ms",
+                   p->shape.batch, p->shape.rows, p->shape.cols, p->ms);
     qn_metric_add(qn_metric_of(ctx->metrics, "fft_plans_made", NULL), 1);
     qn_metric_observe(qn_metric_of(ctx->metrics, "fft_plan_time_ms", NULL), p->ms);
     if (p->build.n_compiled)

@@ -11,6 +11,7 @@
 #include "hal/module_text.h"
 
 #include "util/env.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +44,24 @@ static void set_options(int arch, qn_bin_kind kind, qn_cuda_fusing fusing, qn_nv
         out->list[out->n++] = "-lineinfo";
 }
 
-/* The newest architecture up to `arch` that NVRTC knows; 0: none. */
-static int best_arch(const qn_nvrtc_api *nvrtc, int arch)
+/* The architectures that NVRTC knows, and how many. */
+static int known_archs(const qn_nvrtc_api *nvrtc, int archs[QN_MAX_ARCHS])
 {
-    int archs[QN_MAX_ARCHS];
-    int n = 0, best = 0;
+    int n = 0;
 
     if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
         nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
         return 0;
+    return n;
+}
+
+/* The newest architecture up to `arch` that NVRTC knows; 0: none. */
+static int best_arch(const qn_nvrtc_api *nvrtc, int arch)
+{
+    int archs[QN_MAX_ARCHS];
+    const int n = known_archs(nvrtc, archs);
+    int best = 0;
+
     for (int i = 0; i < n; i++)
         if (archs[i] <= arch && archs[i] > best)
             best = archs[i];
@@ -231,14 +241,35 @@ void qn_cuda_image_options(int arch, int contracts, char *out, size_t size)
     print_options(&options, out, size);
 }
 
-qn_status qn_cuda_image_for(int arch, qn_source *src, qn_blob *out, qn_err *err)
+static qn_status need_nvrtc(const qn_nvrtc_api **out, qn_err *err)
 {
     const char *reason;
-    const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&reason);
-    qn_nvrtc_options options;
 
-    if (!nvrtc)
+    if (!(*out = qn_nvrtc_load(&reason)))
         return qn_fail(err, QN_ERR_UNSUPPORTED, "no compiler for NVIDIA GPUs: NVRTC %s", reason);
+    return QN_OK;
+}
+
+qn_status qn_cuda_image_archs(int **out, int *n, qn_err *err)
+{
+    const qn_nvrtc_api *nvrtc;
+    qn_status st = QN_OK;
+
+    QN_TRY(need_nvrtc(&nvrtc, err));
+    QN_TRY(QN_NEW(*out, QN_MAX_ARCHS, "architectures", err));
+    *n = known_archs(nvrtc, *out);
+out:
+    return st;
+}
+
+qn_status qn_cuda_image_for(int arch, qn_source *src, qn_blob *out, qn_err *err)
+{
+    const qn_nvrtc_api *nvrtc;
+    qn_nvrtc_options options;
+    qn_status st = need_nvrtc(&nvrtc, err);
+
+    if (st != QN_OK)
+        return st;
     if (best_arch(nvrtc, arch) != arch)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "NVRTC %d.%d does not know sm_%d", nvrtc->major,
                        nvrtc->minor, arch);

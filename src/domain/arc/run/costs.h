@@ -28,9 +28,9 @@ void qn_arc_costs_add(qn_arc_costs *costs, uint64_t key, double steps);
 double qn_arc_costs_steps(const qn_arc_costs *costs, uint64_t key);
 
 /* How long a launch takes on a device: a + b * cost, and so much more for the first one of a
- * process, not counting compilation. */
+ * process, not counting compilation, which takes compile_us; 0: not known. */
 typedef struct qn_arc_pace {
-    double a_us, b_us, first_us;
+    double a_us, b_us, first_us, compile_us;
 } qn_arc_pace;
 
 /* The pace of a device ("cuda:0 NVIDIA H200 132"); 0 when it is not known. There is room

@@ -89,6 +89,11 @@ qn_arc_room qn_arc_executor_room(const qn_arc_executor *x, qn_arc_rung rung)
     return x->rooms[rung];
 }
 
+const qn_kernel_module *qn_arc_executor_module(const qn_arc_executor *x)
+{
+    return x->kernel->module;
+}
+
 uint32_t qn_arc_executor_max_steps(const qn_arc_executor *x)
 {
     return x->limits.max_steps ? x->limits.max_steps : USUAL_STEPS;

@@ -63,6 +63,9 @@ void qn_arc_executor_free(qn_arc_executor *executor); /* NULL is fine */
 
 qn_arc_room qn_arc_executor_room(const qn_arc_executor *executor, qn_arc_rung rung);
 uint32_t qn_arc_executor_max_steps(const qn_arc_executor *executor); /* of a run */
+
+/* The text of its kernel. */
+const qn_kernel_module *qn_arc_executor_module(const qn_arc_executor *executor);
 uint32_t qn_arc_executor_max_loops(const qn_arc_executor *executor); /* of a run; 0: any */
 
 /* Limits with which the CPU does what this executor does: the same room for a run, and the built-in

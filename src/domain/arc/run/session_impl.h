@@ -95,7 +95,8 @@ typedef enum qn_arc_route {
 typedef struct qn_arc_decision {
     qn_route_choice choice;
     double units;       /* cost of the batch */
-    double compiled_ms; /* by the context, before the batch */
+    int waits;          /* the device's kernel has to be compiled */
+    double waited_ms, compiled_ms; /* by the context, before the batch */
 } qn_arc_decision;
 
 struct qn_arc_session {
@@ -110,6 +111,8 @@ struct qn_arc_session {
     qn_arc_route route;
     int ran_last;         /* the device that the last batch was routed to */
     qn_arc_pace paces[2]; /* of the CPU and the device, before this process measured any */
+    int is_ready;         /* the device's kernel needs no compiler */
+    double on_cpu_us;     /* of batches that ran on the CPU because it does */
     unsigned timed_first; /* bits: whose first batch of this process was timed */
     int measures_programs;
     int is_measuring; /* nobody looks at the results of this run, and nothing is logged of them */
@@ -260,13 +263,16 @@ const char *qn_arc_split_name(const qn_arc_split *split); /* "sim:0+sim:1" */
 /* place.c: where batches and programs run. */
 void qn_arc_place_begin(qn_arc_session *session); /* reads what is known of both places */
 void qn_arc_place_end(qn_arc_session *session);   /* adds what was measured to the costs */
-qn_arc_decision qn_arc_place_batch(qn_arc_session *session, double units);
+qn_arc_decision qn_arc_place_batch(qn_arc_batch *batch, double units);
+
+/* Whether the router would send batches to the device, but its kernel has to be compiled first. */
+int qn_arc_place_waits(qn_arc_session *session);
 
 /* The batch took `us` where it was sent, or ran elsewhere (us < 0). */
 void qn_arc_batch_took(qn_arc_session *session, const qn_arc_decision *decision, double us);
 
-/* Milliseconds that the context has spent compiling kernels. */
-double qn_arc_compiled_ms(const qn_arc_session *session);
+/* Milliseconds that runs of the context have waited for compilers. */
+double qn_arc_waited_ms(const qn_arc_session *session);
 
 /* Measures programs of the jobs that have no place yet, if the session does that. */
 qn_status qn_arc_place_programs(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
