@@ -197,8 +197,8 @@ static qn_status run_pack(qn_ctx *none, const qn_args *args, qn_err *err)
     (void)none;
     QN_TRY(choose_archs(qn_text(args, "archs"), archs, &n_archs, err));
     QN_TRY(qn_pack_make(archs, n_archs, qn_compile_threads(), path, &made, err));
-    printf("%s: %d modules for %d %s, %s\n", path, made.n_entries / n_archs, n_archs,
-           n_archs == 1 ? "architecture" : "architectures",
+    printf("%s: %d modules for %d %s, %d compiled, %s\n", path, made.n_entries / n_archs, n_archs,
+           n_archs == 1 ? "architecture" : "architectures", made.n_compiled,
            qn_format_bytes((double)made.bytes, text, sizeof text));
 out:
     return st;

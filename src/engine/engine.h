@@ -9,6 +9,7 @@
 #include <quern/fallback.h>
 #include <quern/graph.h>
 #include <quern/metrics.h>
+#include <quern/fft.h>
 #include <quern/route.h>
 
 #include "engine/tiles.h"
@@ -171,14 +172,25 @@ qn_status qn_compile_time(qn_ctx *ctx, int device, const qn_kernel_module *modul
 int qn_compile_threads(void);
 
 /* Whether the device has the module without waiting for a compiler, or threads beside cannot make it
- * ready; and beginning to do so: then the module lives as long as the context. */
+ * ready; and beginning to do so: then the module lives as long as the context,
+ * or until qn_compile_forget. */
 int qn_compile_is_ready(qn_ctx *ctx, int device, const qn_kernel_module *module);
 void qn_compile_begin(qn_ctx *ctx, int device, const qn_kernel_module *module);
+void qn_compile_begin_named(qn_ctx *ctx, int device, const char *const *names); /* built in */
+void qn_fft_begin(qn_ctx *ctx, int device, const qn_fft_shape *shape);
+
+/* Before a module is freed that was begun and that no graph may have used. */
+void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module);
+
+/* Where large work will run, as far as that is known before the router has seen it: on the device
+ * that was named, or on the first GPU with memory of its own; QN_CPU_SLOT: nobody knows. */
+int qn_ctx_likely_device(const qn_ctx *ctx);
 
 /* A pack (device/pack.h): every built-in module, compiled for NVIDIA GPUs of these architectures (90:
- * sm_90), by so many threads beside the caller's. */
+ * sm_90), by so many threads beside the caller's. What a pack of that name has is not compiled
+ * again. */
 typedef struct qn_pack_made {
-    int n_entries;
+    int n_entries, n_compiled;
     size_t bytes;
 } qn_pack_made;
 

@@ -243,6 +243,29 @@ void qn_compile_begin(qn_ctx *ctx, int d, const qn_kernel_module *module)
     qn_compile_ahead(&ctx->devices[d], module);
 }
 
+void qn_compile_begin_named(qn_ctx *ctx, int d, const char *const *names)
+{
+    for (; *names; names++)
+        for (int i = 0; qn_builtin_modules[i]; i++)
+            if (!strcmp(qn_builtin_modules[i]->name, *names))
+                qn_compile_begin(ctx, d, qn_builtin_modules[i]);
+}
+
+void qn_fft_begin(qn_ctx *ctx, int d, const qn_fft_shape *shape)
+{
+    qn_fft_ahead(&ctx->devices[d], shape);
+}
+
+int qn_ctx_likely_device(const qn_ctx *ctx)
+{
+    if (ctx->pinned >= 0)
+        return ctx->pinned;
+    for (int d = 1; d < ctx->n_devices && ctx->settings.route_mode != QN_ROUTE_CPU; d++)
+        if (ctx->candidates >> d & 1 && ctx->devices[d].info.kind == QN_KIND_DISCRETE)
+            return d;
+    return QN_CPU_SLOT;
+}
+
 void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module)
 {
     for (int d = 0; d < ctx->n_devices && !qn_module_is_builtin(module); d++) {

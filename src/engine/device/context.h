@@ -245,9 +245,6 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
  * module must live until then, or until it is forgotten. */
 void qn_compile_ahead(qn_device *device, const qn_kernel_module *module);
 
-/* The module will be gone: what was begun for it ends. */
-void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module);
-
 /* The kernel's place in its module. */
 int qn_stage_kernel_i(const qn_kernel_info *kernel);
 

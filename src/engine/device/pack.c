@@ -97,28 +97,41 @@ static int read_index(qn_pack *pack)
     return !memcmp(digest, head + 16, sizeof digest);
 }
 
-qn_pack *qn_pack_open(const qn_log *log)
+/* Takes the file. */
+static qn_pack *open_pack(int file)
 {
-    const char *named;
-    const int file = open_file(&named);
-    qn_pack *pack;
+    qn_pack *pack = file >= 0 ? calloc(1, sizeof *pack) : NULL;
 
-    if (file < 0) {
-        if (named && strcmp(named, "0") != 0)
-            qn_log_put(log, QN_LOG_WARN, "QUERN_KERNELS: cannot read %s", named);
-        return NULL;
-    }
-    if (!(pack = calloc(1, sizeof *pack))) {
-        close(file);
+    if (!pack) {
+        if (file >= 0)
+            close(file);
         return NULL;
     }
     pack->file = file;
     if (read_index(pack))
         return pack;
-    qn_log_put(log, QN_LOG_WARN, "%s is no pack of compiled kernels of this version, or damaged",
-               named ? named : "quern.qnp");
     qn_pack_close(pack);
     return NULL;
+}
+
+qn_pack *qn_pack_open_at(const char *path)
+{
+    return open_pack(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+qn_pack *qn_pack_open(const qn_log *log)
+{
+    const char *named;
+    const int file = open_file(&named);
+    qn_pack *const pack = open_pack(file);
+
+    if (file < 0 && named && strcmp(named, "0") != 0)
+        qn_log_put(log, QN_LOG_WARN, "QUERN_KERNELS: cannot read %s", named);
+    else if (file >= 0 && !pack)
+        qn_log_put(log, QN_LOG_WARN,
+                   "%s is no pack of compiled kernels of this version, or damaged",
+                   named ? named : "quern.qnp");
+    return pack;
 }
 
 void qn_pack_close(qn_pack *pack)
@@ -138,33 +151,48 @@ static const unsigned char *row_of(const qn_pack *pack, const unsigned char *key
     return NULL;
 }
 
-qn_pack_result qn_pack_get(const qn_pack *pack, const unsigned char key[QN_SHA256_BYTES],
-                           qn_blob *out)
+int qn_pack_copy(const qn_pack *pack, const unsigned char key[QN_SHA256_BYTES],
+                 unsigned char **packed, size_t *n_packed, size_t *bytes)
 {
     const unsigned char *const row = row_of(pack, key);
     unsigned char digest[QN_SHA256_BYTES];
-    qn_pack_result found = QN_PACK_BAD;
-    size_t bytes, n_packed;
-    char *packed, *data;
     qn_sha256 hash;
-    qn_err ignored;
 
     if (!row)
-        return QN_PACK_MISS;
-    n_packed = (size_t)get_le(row + 72, 4);
-    if (!(packed = malloc(n_packed + 1)))
-        return QN_PACK_BAD;
-    if (qn_read_exactly_at(pack->file, packed, n_packed, (size_t)get_le(row + 64, 8))) {
+        return 0;
+    *n_packed = (size_t)get_le(row + 72, 4);
+    *bytes = (size_t)get_le(row + 76, 4);
+    if (!(*packed = malloc(*n_packed + 1)))
+        return 0;
+    if (qn_read_exactly_at(pack->file, *packed, *n_packed, (size_t)get_le(row + 64, 8))) {
         qn_sha256_begin(&hash);
         qn_sha256_add(&hash, key, QN_SHA256_BYTES);
-        qn_sha256_add(&hash, packed, n_packed);
+        qn_sha256_add(&hash, *packed, *n_packed);
         qn_sha256_end(&hash, digest);
-        if (!memcmp(digest, row + 32, sizeof digest) &&
-            qn_inflate("quern.qnp", packed, n_packed, MOST_BYTES, &data, &bytes, &ignored) ==
-                QN_OK) {
-            *out = (qn_blob){ data, bytes, QN_BIN_CUBIN };
-            found = QN_PACK_HIT;
-        }
+        if (!memcmp(digest, row + 32, sizeof digest))
+            return 1;
+    }
+    free(*packed);
+    *packed = NULL;
+    return 0;
+}
+
+qn_pack_result qn_pack_get(const qn_pack *pack, const unsigned char key[QN_SHA256_BYTES],
+                           qn_blob *out)
+{
+    unsigned char *packed;
+    size_t n_packed, expected, bytes;
+    qn_pack_result found = QN_PACK_BAD;
+    char *data;
+    qn_err ignored;
+
+    if (!row_of(pack, key))
+        return QN_PACK_MISS;
+    if (!qn_pack_copy(pack, key, &packed, &n_packed, &expected))
+        return QN_PACK_BAD;
+    if (qn_inflate("quern.qnp", packed, n_packed, MOST_BYTES, &data, &bytes, &ignored) == QN_OK) {
+        *out = (qn_blob){ data, bytes, QN_BIN_CUBIN };
+        found = QN_PACK_HIT;
     }
     free(packed);
     return found;

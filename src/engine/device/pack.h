@@ -32,6 +32,12 @@ qn_pack_result qn_pack_load(const qn_device *device, const qn_kernel_module *mod
                             const char *defines, qn_blob *out);
 int qn_pack_has(const qn_device *device, const qn_kernel_module *module, const char *defines);
 
+/* A pack by its name, NULL when it is none; and the packed bytes of a key, which the caller frees: 0
+ * when it has none, or damaged ones. */
+qn_pack *qn_pack_open_at(const char *path);
+int qn_pack_copy(const qn_pack *pack, const unsigned char key[QN_SHA256_BYTES],
+                 unsigned char **packed, size_t *n_packed, size_t *bytes);
+
 /* The binary of a key. */
 qn_pack_result qn_pack_get(const qn_pack *pack, const unsigned char key[QN_SHA256_BYTES],
                            qn_blob *out);

@@ -26,6 +26,7 @@ typedef struct entry {
     unsigned char key[QN_SHA256_BYTES];
     unsigned char *packed;
     size_t n_packed, bytes;
+    int is_kept; /* from the pack that is replaced */
     qn_status st;
     qn_err err;
 } entry;
@@ -221,24 +222,34 @@ qn_status qn_pack_make(const int *archs, int n_archs, int n_threads, const char 
 {
     maker m = { .archs = archs, .n_archs = n_archs };
     qn_ahead *ahead = qn_ahead_new(n_threads);
+    qn_pack *had = qn_pack_open_at(path);
     qn_status st = QN_OK;
 
     if (!ahead)
         QN_FAIL(err, QN_ERR_NOMEM, "%s: out of host memory", path);
     QN_TRY(list_modules(&m, err));
-    for (size_t i = 0; i < m.n; i++)
-        qn_ahead_post(ahead, &m.list[i]->job);
+    *made = (qn_pack_made){ .n_entries = (int)m.n };
     for (size_t i = 0; i < m.n; i++) {
+        entry *e = m.list[i];
+
+        e->is_kept = had && qn_pack_copy(had, e->key, &e->packed, &e->n_packed, &e->bytes);
+        made->n_compiled += !e->is_kept;
+        if (!e->is_kept)
+            qn_ahead_post(ahead, &e->job);
+    }
+    for (size_t i = 0; i < m.n; i++) {
+        if (m.list[i]->is_kept)
+            continue;
         qn_ahead_need(ahead, &m.list[i]->job);
         if ((st = m.list[i]->st) != QN_OK) {
             *err = m.list[i]->err;
             goto out;
         }
     }
-    made->n_entries = (int)m.n;
     st = write_pack(&m, path, &made->bytes, err);
 out:
     qn_ahead_free(ahead);
+    qn_pack_close(had);
     free_maker(&m);
     return st;
 }

@@ -229,7 +229,7 @@ typedef struct qn_cuda_api {
 
 typedef int nvrtcResult;
 typedef struct nvrtcProgram_st *nvrtcProgram;
-enum { NVRTC_SUCCESS = 0 };
+enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_INVALID_OPTION = 5 };
 
 /* Every entry of NVRTC, as X(result, name, arguments). */
 #define QN_NVRTC_CALLS(X)                                                                          \

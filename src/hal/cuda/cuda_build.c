@@ -5,6 +5,10 @@
  * that was embedded at build time serves. Contraction is off, unless a module allows it, and
  * division and square root are exact (NVRTC's default), so that results agree with the other
  * backends bit for bit.
+ *
+ * Of the 32 s that NVRTC 13.0 takes for the machine of grid programs, its assembler takes 27; asked
+ * to be quick (--Ofast-compile=min), 1. So long texts are compiled quickly while somebody waits,
+ * and with care for packs.
  */
 #include "hal/cuda/cuda.h"
 #include "hal/geometry.h"
@@ -19,6 +23,7 @@
 
 enum {
     QN_MAX_OPTIONS = 6,
+    LONG_TEXT = 200 * 1000,
     QN_MAX_ARCHS = 64,
     QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where it is not defined, as in embedded PTX */
 };
@@ -27,6 +32,7 @@ typedef struct qn_nvrtc_options {
     char arch[48];
     const char *list[QN_MAX_OPTIONS];
     int n;
+    int may_be_quick; /* for less time than care would take */
     qn_bin_kind kind; /* of the result; QN_BIN_NONE: NVRTC has nothing this device can run */
 } qn_nvrtc_options;
 
@@ -76,6 +82,7 @@ static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda
     *out = (qn_nvrtc_options){ .kind = QN_BIN_NONE };
     if (best)
         set_options(best, best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX, fusing, out);
+    out->may_be_quick = out->kind == QN_BIN_CUBIN;
 }
 
 static void print_options(const qn_nvrtc_options *options, char *out, size_t size)
@@ -162,6 +169,29 @@ static qn_status fetch_image(const qn_nvrtc_api *nvrtc, nvrtcProgram program, qn
     return QN_OK;
 }
 
+/* Quickly where that matters, unless this NVRTC does not know the option. */
+static nvrtcResult run_nvrtc(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *options,
+                             const qn_source *src, nvrtcProgram *program)
+{
+    qn_nvrtc_options quick = *options;
+    const int is_quick = options->may_be_quick && strlen(src->text) >= LONG_TEXT;
+    nvrtcResult r;
+
+    quick.list[quick.n++] = "--Ofast-compile=min";
+    for (int k = !is_quick; k < 2; k++) {
+        const qn_nvrtc_options *o = k ? options : &quick;
+
+        r = nvrtc->nvrtcCreateProgram(program, src->text, src->module->name, 0, NULL, NULL);
+        if (r != NVRTC_SUCCESS)
+            return r;
+        r = nvrtc->nvrtcCompileProgram(*program, o->n, o->list);
+        if (k || r != NVRTC_ERROR_INVALID_OPTION)
+            break;
+        nvrtc->nvrtcDestroyProgram(program);
+    }
+    return r;
+}
+
 static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *options, qn_source *src,
                          qn_blob *out, qn_err *err)
 {
@@ -170,12 +200,11 @@ static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *opti
     qn_status st = QN_OK;
     char *log = NULL;
     char line[320];
-    nvrtcResult r = nvrtc->nvrtcCreateProgram(&program, src->text, name, 0, NULL, NULL);
+    const nvrtcResult r = run_nvrtc(nvrtc, options, src, &program);
 
-    if (r != NVRTC_SUCCESS)
+    if (!program)
         return qn_fail(err, QN_ERR_COMPILE, "module %s: nvrtcCreateProgram: %s", name,
                        nvrtc->nvrtcGetErrorString(r));
-    r = nvrtc->nvrtcCompileProgram(program, options->n, options->list);
     if ((log = program_log(nvrtc, program)))
         keep_log(src, log);
     if (r != NVRTC_SUCCESS)

@@ -140,6 +140,9 @@ static qn_status find_kernels(qn_les_sim *sim, qn_err *err)
     QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols, err));
     if (!is_same(&p->cut))
         QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows, err));
+    qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_cols);
+    if (p->for_rows)
+        qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_rows);
     const qn_kernel_module *const for_rows = is_same(&p->cut) ? p->for_cols : p->for_rows;
 
     p->in = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_in_f64" : "les_pass_in_f32");
@@ -224,6 +227,10 @@ void qn_les_passes_close(qn_les_sim *sim)
     qn_buf_free(p->mid);
     qn_buf_free(p->abc);
     qn_buf_free(p->pq);
+    if (p->for_cols)
+        qn_compile_forget(sim->ctx, p->for_cols);
+    if (p->for_rows)
+        qn_compile_forget(sim->ctx, p->for_rows);
     qn_kernels_free(p->for_cols);
     qn_kernels_free(p->for_rows);
     free(p);
