@@ -196,7 +196,7 @@ static qn_status run_pack(qn_ctx *none, const qn_args *args, qn_err *err)
 
     (void)none;
     QN_TRY(choose_archs(qn_text(args, "archs"), archs, &n_archs, err));
-    QN_TRY(qn_pack_make(archs, n_archs, qn_compile_threads(), path, &made, err));
+    QN_TRY(qn_pack_make(NULL, archs, n_archs, qn_compile_threads(), path, &made, err));
     printf("%s: %d modules for %d %s, %d compiled, %s\n", path, made.n_entries / n_archs, n_archs,
            n_archs == 1 ? "architecture" : "architectures", made.n_compiled,
            qn_format_bytes((double)made.bytes, text, sizeof text));
@@ -244,8 +244,9 @@ static const qn_command pack_verb = {
     .name = "pack",
     .summary = "compile all built-in kernels for NVIDIA GPUs, which need not be here",
     .options = pack_options,
-    .notes = "A file quern.qnp beside the library or the command, or the one that QUERN_KERNELS\n"
-             "names, spares a device the compiler. Needs NVRTC, and minutes for many architectures.",
+    .notes =
+        "A file quern.qnp beside the library or the command, or the one that QUERN_KERNELS\n"
+        "names, spares a device the compiler. Needs NVRTC, and minutes for many architectures.",
     .bare = 1,
     .run = run_pack,
 };

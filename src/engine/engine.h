@@ -187,15 +187,15 @@ void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module);
 int qn_ctx_likely_device(const qn_ctx *ctx);
 
 /* A pack (device/pack.h): every built-in module, compiled for NVIDIA GPUs of these architectures (90:
- * sm_90), by so many threads beside the caller's. What a pack of that name has is not compiled
- * again. */
+ * sm_90), by so many threads beside the caller's. `only`, ended by NULL, names
+ * other modules. What a pack of that name has is not compiled again. */
 typedef struct qn_pack_made {
     int n_entries, n_compiled;
     size_t bytes;
 } qn_pack_made;
 
-qn_status qn_pack_make(const int *archs, int n_archs, int n_threads, const char *path,
-                       qn_pack_made *made, qn_err *err);
+qn_status qn_pack_make(const qn_kernel_module *const *only, const int *archs, int n_archs,
+                       int n_threads, const char *path, qn_pack_made *made, qn_err *err);
 
 /* Those that the compiler of this machine knows; the caller frees *out. */
 qn_status qn_pack_archs(int **out, int *n, qn_err *err);

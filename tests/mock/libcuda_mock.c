@@ -2,6 +2,7 @@
  * for. */
 #include "mock/mock_impl.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,19 @@ static struct {
 
 static struct CUctx_st contexts[MAX_DEVICES];
 _Thread_local CUcontext mock_current;
+
+static pthread_mutex_t entered = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+int mock_lock(void)
+{
+    return pthread_mutex_lock(&entered);
+}
+
+void mock_unlock(const int *locked)
+{
+    (void)locked;
+    pthread_mutex_unlock(&entered);
+}
 
 /* Knobs. */
 
@@ -133,6 +147,7 @@ static const struct {
 
 CUresult cuGetErrorName(CUresult result, const char **name)
 {
+    MOCK_LOCK;
     *name = NULL;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].result == result)
@@ -142,6 +157,7 @@ CUresult cuGetErrorName(CUresult result, const char **name)
 
 CUresult cuGetErrorString(CUresult result, const char **text)
 {
+    MOCK_LOCK;
     *text = NULL;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].result == result)
@@ -151,6 +167,7 @@ CUresult cuGetErrorString(CUresult result, const char **text)
 
 CUresult cuInit(unsigned flags)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -158,12 +175,14 @@ CUresult cuInit(unsigned flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
+    MOCK_LOCK;
     *version = 13000;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int *n)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *n = mock.devices;
@@ -172,6 +191,7 @@ CUresult cuDeviceGetCount(int *n)
 
 CUresult cuDeviceGet(CUdevice *device, int index)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     if (index < 0 || index >= mock.devices || index >= MAX_DEVICES)
@@ -182,12 +202,14 @@ CUresult cuDeviceGet(CUdevice *device, int index)
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
+    MOCK_LOCK;
     snprintf(name, (size_t)size, "Mock GPU %d", device);
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
+    MOCK_LOCK;
     (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -233,6 +255,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
+    MOCK_LOCK;
     (void)device;
     *bytes = mock.memory;
     return CUDA_SUCCESS;
@@ -240,6 +263,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *ctx = &contexts[device];
@@ -251,6 +275,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     if (contexts[device].refs == 0)
@@ -264,6 +289,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 
 CUresult cuCtxGetCurrent(CUcontext *ctx)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *ctx = mock_current;
@@ -272,6 +298,7 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     mock_current = ctx;
@@ -280,6 +307,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxSynchronize(void)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (mock_is_capturing()) {
@@ -294,6 +322,7 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     *free_bytes = mock.used < mock.memory ? mock.memory - mock.used : 0;
@@ -303,6 +332,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
+    MOCK_LOCK;
     int i = 0;
 
     if (!mock_enter(__func__))
@@ -325,6 +355,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 /* Freeing waits for the device, as the driver does, and works after a fault here. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_run_all();
     for (int i = 0; i < MAX_BLOCKS; i++)
@@ -340,6 +371,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (bytes == 0 || (flags & ~7u) || !(*ptr = malloc(bytes)))
@@ -350,6 +382,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 
 CUresult cuMemFreeHost(void *ptr)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_run_all();
     free(ptr);
@@ -376,6 +409,7 @@ static mock_op flat_copy(const void *src, void *dst, size_t bytes)
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy(src, (void *)(uintptr_t)dst, bytes);
 
     if (!mock_enter(__func__))
@@ -385,6 +419,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CU
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy((const void *)(uintptr_t)src, dst, bytes);
 
     if (!mock_enter(__func__))
@@ -395,6 +430,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx,
                            size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy((const void *)(uintptr_t)src, (void *)(uintptr_t)dst, bytes);
 
     if (!mock_enter(__func__))
@@ -406,6 +442,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, 
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = { .kind = MOCK_COPY,
                          .src = (const char *)(uintptr_t)copy->srcDevice,
                          .dst = copy->dstHost,

@@ -215,8 +215,7 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
         return st;
     *out = hold(device, entry);
     /* Entries of that map stay for good; without memory the key is computed again. */
-    if (qn_module_is_builtin(module) &&
-        qn_map_put(&device->builtin, module->name, entry) == QN_OK)
+    if (qn_module_is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
         hold(device, entry);
     trim(device);
     return QN_OK;

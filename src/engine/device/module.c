@@ -111,8 +111,8 @@ static qn_status make_from_text(qn_loaded *m, qn_source *src)
     qn_status st = QN_OK;
 
     QN_TRY(qn_module_text(src->module, &text, &m->err));
-    QN_TRY(qn_expand_unit(src->module->name, text, m->defines,
-                          targets[device->backend->language], &unit, &m->err));
+    QN_TRY(qn_expand_unit(src->module->name, text, m->defines, targets[device->backend->language],
+                          &unit, &m->err));
     src->text = qn_str_get(&unit);
     src->binary = (qn_blob){ 0 };
     dump(device, src->module, src->text);
@@ -167,8 +167,7 @@ static qn_status make_from_disk(qn_loaded *m, qn_source *src)
 
 static qn_status make_from_pack(qn_loaded *m, qn_source *src)
 {
-    const qn_pack_result found =
-        qn_pack_load(m->device, src->module, m->defines, &src->binary);
+    const qn_pack_result found = qn_pack_load(m->device, src->module, m->defines, &src->binary);
 
     m->was_bad |= found == QN_PACK_BAD;
     return found == QN_PACK_HIT ? make_from_binary(m, src, QN_MADE_FROM_PACK) : QN_ERR_FAILED;

@@ -137,10 +137,14 @@ static int is_for_cpu_alone(const qn_kernel_module *module)
     return n >= sizeof end && !strcmp(module->name + n - (sizeof end - 1), end);
 }
 
-static qn_status list_modules(maker *m, qn_err *err)
+static qn_status list_modules(maker *m, const qn_kernel_module *const *only, qn_err *err)
 {
     qn_status st = QN_OK;
 
+    for (int i = 0; only && only[i]; i++)
+        QN_TRY(add_module(m, only[i], err));
+    if (only)
+        return QN_OK;
     for (int i = 0; qn_builtin_modules[i]; i++)
         if (!is_for_cpu_alone(qn_builtin_modules[i]))
             QN_TRY(add_module(m, qn_builtin_modules[i], err));
@@ -217,8 +221,8 @@ static void free_maker(maker *m)
     free(m->variants);
 }
 
-qn_status qn_pack_make(const int *archs, int n_archs, int n_threads, const char *path,
-                       qn_pack_made *made, qn_err *err)
+qn_status qn_pack_make(const qn_kernel_module *const *only, const int *archs, int n_archs,
+                       int n_threads, const char *path, qn_pack_made *made, qn_err *err)
 {
     maker m = { .archs = archs, .n_archs = n_archs };
     qn_ahead *ahead = qn_ahead_new(n_threads);
@@ -227,7 +231,7 @@ qn_status qn_pack_make(const int *archs, int n_archs, int n_threads, const char 
 
     if (!ahead)
         QN_FAIL(err, QN_ERR_NOMEM, "%s: out of host memory", path);
-    QN_TRY(list_modules(&m, err));
+    QN_TRY(list_modules(&m, only, err));
     *made = (qn_pack_made){ .n_entries = (int)m.n };
     for (size_t i = 0; i < m.n; i++) {
         entry *e = m.list[i];

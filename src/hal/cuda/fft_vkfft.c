@@ -119,8 +119,13 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
     CUresult r = cu->cuMemcpyHtoDAsync((CUdeviceptr)(uintptr_t)dst, src, bytes, of->stream);
 
     if (r == CUDA_SUCCESS)
-        r = cu->cuCtxSynchronize();
+        r = cu->cuStreamSynchronize(of->stream);
     return qn_vkfft_noted(of, "cuMemcpyHtoDAsync", r);
+}
+
+static CUresult qn_vkfft_settle(qn_vkfft_cuda *of)
+{
+    return qn_vkfft_noted(of, "cuStreamSynchronize", of->dev->cu->cuStreamSynchronize(of->stream));
 }
 
 /* Functions of the backend. */

@@ -149,6 +149,8 @@ void qn_arc_executor_free(qn_arc_executor *x)
     for (int i = 0; i < QN_ARC_SLOTS; i++)
         qn_arc_slot_free(&x->slots[i]);
     qn_arc_upload_free(x);
+    if (x->variant)
+        qn_compile_forget(x->ctx, x->variant);
     qn_kernels_free(x->variant);
     free(x->wide);
     free(x->list);

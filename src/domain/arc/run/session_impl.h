@@ -94,8 +94,8 @@ typedef enum qn_arc_route {
 /* A decision about one batch. */
 typedef struct qn_arc_decision {
     qn_route_choice choice;
-    double units;       /* cost of the batch */
-    int waits;          /* the device's kernel has to be compiled */
+    double units;                  /* cost of the batch */
+    int waits;                     /* the device's kernel has to be compiled */
     double waited_ms, compiled_ms; /* by the context, before the batch */
 } qn_arc_decision;
 

@@ -16,10 +16,10 @@ static const char *const flow_names[2][5] = {
     { "les_flux_f64", "les_look_f64", "les_grid_f64", "les_hash", NULL },
 };
 static const char *const codec_names[2][6] = {
-    { "les_codec_encode_f32", "les_codec_majority", "les_codec_ternary_f32",
-      "les_codec_decode_f32", "les_codec_compare_f32", NULL },
-    { "les_codec_encode_f64", "les_codec_majority", "les_codec_ternary_f64",
-      "les_codec_decode_f64", "les_codec_compare_f64", NULL },
+    { "les_codec_encode_f32", "les_codec_majority", "les_codec_ternary_f32", "les_codec_decode_f32",
+      "les_codec_compare_f32", NULL },
+    { "les_codec_encode_f64", "les_codec_majority", "les_codec_ternary_f64", "les_codec_decode_f64",
+      "les_codec_compare_f64", NULL },
 };
 static const char *const proxy_names[2][5] = {
     { "les_proxy_frames_f32", "les_proxy_radius", "les_proxy_gemm_f64", "les_proxy_gemm_f32",
@@ -46,8 +46,7 @@ void qn_les_run_ahead(const run *r)
     const int keep = c->dealias == QN_LES_DEALIAS_TWO_THIRDS ? (c->N - 1) / 3 : 0;
 
     if (device == QN_CPU_SLOT ||
-        (qn_ctx_pinned(r->ctx) < 0 &&
-         (double)c->N * c->N * c->ensemble * c->steps < LEAST_WORK))
+        (qn_ctx_pinned(r->ctx) < 0 && (double)c->N * c->N * c->ensemble * c->steps < LEAST_WORK))
         return;
     begin_transform(r, device, 4 * c->ensemble, keep);
     begin_transform(r, device, c->ensemble, 0);
