@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "util/env.h"
 #include "util/file.h"
+#include "util/list.h"
 #include "util/str.h"
 #include "util/table.h"
 
@@ -186,34 +187,78 @@ out:
     return st;
 }
 
+/* Is `name` one of the words of a list with commas? */
+static int is_named(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == n && !strncmp(at, name, n))
+            return 1;
+    return 0;
+}
+
+/* The built-in files that `names` lists; the caller frees the array, which NULL ends. */
+static qn_status choose_modules(const char *names, const qn_kernel_module ***out, qn_err *err)
+{
+    const qn_kernel_module *const *all = qn_builtin_modules;
+    size_t n_all = 0, n = 0;
+    int n_words = 1;
+    qn_status st = QN_OK;
+
+    while (all[n_all])
+        n_all++;
+    QN_TRY(QN_NEW(*out, n_all + 1, "modules", err));
+    for (size_t i = 0; i < n_all; i++)
+        if (is_named(names, all[i]->name))
+            (*out)[n++] = all[i];
+    for (const char *c = names; *c; c++)
+        n_words += *c == ',';
+    if (n != (size_t)n_words)
+        QN_FAIL(err, QN_ERR_USAGE, "--modules: '%s' is not a list of kernel files, each once",
+                names);
+out:
+    return st;
+}
+
 static qn_status run_pack(qn_ctx *none, const qn_args *args, qn_err *err)
 {
-    const char *path = qn_text(args, "o");
-    int archs[MOST_ARCHS], n_archs = 0;
+    const char *path = qn_text(args, "o"), *names = qn_text(args, "modules");
+    const qn_kernel_module **only = NULL;
+    int archs[MOST_ARCHS], n_archs = 0, n;
     qn_pack_made made;
     qn_status st = QN_OK;
     char text[32];
 
     (void)none;
+    if (names)
+        QN_TRY(choose_modules(names, &only, err));
     QN_TRY(choose_archs(qn_text(args, "archs"), archs, &n_archs, err));
-    QN_TRY(qn_pack_make(NULL, archs, n_archs, qn_compile_threads(), path, &made, err));
-    printf("%s: %d modules for %d %s, %d compiled, %s\n", path, made.n_entries / n_archs, n_archs,
-           n_archs == 1 ? "architecture" : "architectures", made.n_compiled,
+    QN_TRY(qn_pack_make(only, archs, n_archs, qn_compile_threads(), path, &made, err));
+    n = made.n_entries / n_archs;
+    printf("%s: %d %s for %d %s, %d compiled, %s\n", path, n, n == 1 ? "module" : "modules",
+           n_archs, n_archs == 1 ? "architecture" : "architectures", made.n_compiled,
            qn_format_bytes((double)made.bytes, text, sizeof text));
 out:
+    free(only);
     return st;
 }
 
 static const qn_opt pack_options[] = {
-    { 'o', NULL, QN_OPT_TEXT, .help = "file to write", .value = "FILE", .fallback = "quern.qnp" },
     { 0, "archs", QN_OPT_TEXT, .value = "LIST",
       .help = "architectures of NVIDIA GPUs, as 80,90 (default: 75, 80, 86, 89, 90, 100 and 120, "
               "where the compiler knows them)" },
+    { 0, "modules", QN_OPT_TEXT, .value = "LIST",
+      .help = "only these kernel files, as vector,reduce (default: all)" },
+    { 'o', NULL, QN_OPT_TEXT, .help = "file to write", .value = "FILE", .fallback = "quern.qnp" },
     { 0 }
 };
 
 static const char *const stat_examples[] = { "quern cache stat", NULL };
 static const char *const list_examples[] = { "quern cache list", NULL };
+static const char *const pack_examples[] = {
+    "quern cache pack --archs 90 --modules sw_utci -o utci.qnp", NULL
+};
 static const char *const clear_examples[] = { "QUERN_CACHE_DIR=./cache quern cache clear", NULL };
 
 static const qn_command stat_verb = {
@@ -244,6 +289,7 @@ static const qn_command pack_verb = {
     .name = "pack",
     .summary = "compile all built-in kernels for NVIDIA GPUs, which need not be here",
     .options = pack_options,
+    .examples = pack_examples,
     .notes =
         "A file quern.qnp beside the library or the command, or the one that QUERN_KERNELS\n"
         "names, spares a device the compiler. Needs NVRTC, and minutes for many architectures.",
