@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# arc.sh PACK TASKS SOLVERS [OUT] - grid programs on one machine, in one run: the reference
-# interpreter, one CPU thread, all of them, and the device, at 1, 8 and 64 copies of every pair,
-# with and without the one program that takes most of the reference's time.
+# arc.sh PACK TASKS SOLVERS [OUT] - grid programs on one machine, in one run: the reference interpreter, one
+# CPU thread, all CPU threads, and the device, at 1, 8 and 64 copies of every pair, with and without the one
+# program that takes most of the reference's time.
 #
-# PACK is a folder with the command: of scripts/pack, or of a build. TASKS is a folder of task files.
-# SOLVERS is the public solvers.py; where dsl.py lies beside it, the reference interpreter is timed
-# too. OUT (default bench/results/arc) gets the raw files and arc.md.
-# Environment: BACKEND (default auto), COPIES (default 1,8,64), SAMPLES (default 5).
+# PACK is a folder with the command: of scripts/pack, or of a build. TASKS is a folder of task files. SOLVERS
+# is the public solvers.py; if dsl.py lies beside it, the reference interpreter is timed too. OUT (default
+# bench/results/arc) gets the raw files and arc.md. Environment: BACKEND (default auto), COPIES (default
+# 1,8,64), SAMPLES (default 5).
 set -euo pipefail
 
 usage='usage: arc.sh PACK TASKS SOLVERS [OUT]'

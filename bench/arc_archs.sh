@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# arc_archs.sh BUILD [ARCH...] - compiles the machine of grid programs for NVIDIA GPUs that are not here
-# (default sm_75 sm_89 sm_90) and prints what each needs. The text is what quern hands to a driver: one
-# that only pretends to be (build/libcuda_mock.so) takes it. Wants nvcc; 40 s each.
+# arc_archs.sh BUILD [ARCH...] - compiles the virtual machine of grid programs for NVIDIA GPUs that are not
+# present (default sm_75 sm_89 sm_90) and prints what each needs. The text is what quern passes to a driver,
+# here to a mock driver (build/libcuda_mock.so). Needs nvcc; 40 s each.
 set -euo pipefail
 
 build=$(realpath "${1:?usage: arc_archs.sh BUILD [ARCH...]}")
@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The pretended device runs nothing, so results are the CPU's; what counts is the text.
+# The mock device runs nothing, so results are the CPU's; only the text matters.
 QUERN_CACHE=0 QUERN_DUMP=$work QUERN_CUDA_LIB=$build/libcuda_mock.so QUERN_HIDE=opencl \
     "$build/quern" arc run "$here/examples/arc/solvers.py" --tasks "$here/examples/arc/tasks" \
     --backend cuda --quiet >/dev/null 2>&1 || true

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# arc_batt.sh PACK [OUT] - 100 made batt programs of 650 steps, all on the same 64 grids, in one launch:
-# a device against the CPU. Every step of every run, also those that no record needs, must have the same
-# value on both; the first that has not is shown, and the script fails. Then times of kernels, as the
-# statistics of `quern arc run` have them, without traces: the shortest of RUNS.
+# arc_batt.sh PACK [OUT] - 100 generated batt programs of 650 steps, all on the same 64 grids, in one launch:
+# a device compared with the CPU. Every step of every run, even one that no record needs, must have the same
+# value on both; the first that differs is shown, and the script fails. Then prints kernel times from the
+# statistics of `quern arc run`, without traces: the shortest of RUNS.
 #
 # PACK is a folder with the command: of scripts/pack, or of a build. OUT (default
 # bench/results/arc_batt.md) gets the table.

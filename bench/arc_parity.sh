@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# arc_parity.sh PACK BACKEND [SOLVERS FOLDER...] - the CPU against a device, run by run.
+# arc_parity.sh PACK BACKEND [SOLVERS FOLDER...] - compares a device with the CPU, run by run.
 #
 #   with SOLVERS  every program of the file on the first grid of every task of the folders
 #   always        made-up programs, one in ten with a wrong argument, on every made-up grid; and every
@@ -10,7 +10,7 @@
 #
 # PACK is a folder with the command: of scripts/pack, or of a build. BACKEND is a device ("cuda:0").
 # Environment: SAMPLE=N takes every Nth task only; MADE=N (default 400) programs, each with a task;
-# SEED (default 1) of what is made up.
+# SEED (default 1) of the generated programs and tasks.
 set -euo pipefail
 
 usage='usage: arc_parity.sh PACK BACKEND [SOLVERS FOLDER...]'
@@ -54,7 +54,7 @@ if [ $# -gt 0 ]; then
     solvers=$(realpath "$1")
     : "${2:?$usage}"
     shift
-    # One folder of tasks, of which several may have files of one name.
+    # One folder for all tasks; several of the given folders may have files with the same name.
     mkdir "$work/tasks"
     for folder in "$@"; do
         find "$(realpath "$folder")" -maxdepth 1 -name '*.json' | sort

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# arc_patterns.sh PACK TASKS [OUT] - what each pattern that the compiler fuses gains: a program that is
-# nothing but the pattern, on the inputs of all tasks, compiled with the pattern and without it. Outputs
-# of both must be the same.
+# arc_patterns.sh PACK TASKS [OUT] - the gain of each pattern that the compiler fuses: a program that consists
+# only of the pattern, on the inputs of all tasks, compiled with fusing and without. The outputs of both must
+# be equal.
 #
 # PACK is a folder with the command: of scripts/pack, or of a build. TASKS is a folder of task files.
 # OUT (default bench/results/arc_patterns.md) gets the table.
@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# The pass, and a statement that is nothing but its pattern.
+# The pass, and a statement that is just its pattern.
 patterns() {
     cat <<'PATTERNS'
 argmin first(order(objects(I, T, F, T), height))
@@ -33,7 +33,7 @@ largest_object argmax(objects(I, T, F, T), size)
 PATTERNS
 }
 
-# Runs a second of kernels on the device, or on all threads.
+# Runs per second of the kernels on the device, or on all threads.
 rate() {
     "$quern" arc bench "$1" --tasks "$tasks" --match all --replicate "${COPIES:-4}" --no-check \
         --samples "${SAMPLES:-5}" --backend "$backend" --quiet --no-share -o bench.json >/dev/null
@@ -61,7 +61,7 @@ patterns | while read -r pass statement; do
     for form in with without; do
         "$quern" arc run $form.qarc --tasks "$tasks" --match all --backend "$backend" --quiet \
             -o $form.jsonl >/dev/null 2>&1
-        # Steps, and the name of what failed, differ: one primitive does what two did.
+        # Steps, and the name of the failing primitive, differ: one primitive replaces two.
         sed 's/"steps":[0-9]*,//; s/"error":"[^"]*"/"error"/' $form.jsonl >$form.txt
     done
     cmp with.txt without.txt || { echo "$pass: other outputs than without it" >&2; exit 1; }

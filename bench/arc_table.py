@@ -29,7 +29,8 @@ def pick(bench, test):
 
 
 def reference_rate(reference, without):
-    """Runs a second of the reference, with or without the program that quern found the slowest."""
+    """Runs per second of the reference, with or without the program that quern found the
+    slowest."""
     seconds = sum(s for p, s in reference["program_seconds"].items() if p != without)
     runs = sum(n for p, n in reference["program_runs"].items() if p != without)
     return runs / seconds
@@ -73,7 +74,7 @@ def main():
         device = pick(bench, lambda row: row["threads"] == 0 and is_set(row))
         if reference and one:
             rate = reference_rate(reference, bench["worst_program"] if without else None)
-            # The shortest times of both: what else a machine does makes any other longer.
+            # The shortest times of both: other load on the machine only makes times longer.
             judge(f"one core over the reference, {one['runs']} runs, {name}",
                   one["runs"] / one["shortest_run_s"] / rate, CORE_BAR, CORE_GOAL, " x")
         if cpu and device:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# device_check.sh PACK DATA OUT [BACKEND] - `quern les|fit|arc|solweig check` on BACKEND (default cuda)
-# with all reference data. PACK is made by scripts/pack. DATA has folders les, fit, arc and solweig;
-# solweig_sites_npy.sh makes the last one for machines without GDAL. OUT gets the whole output of each
-# check. Prints the last line and the exit code of each; ends with 0 when all agree.
+# device_check.sh PACK DATA OUT [BACKEND] - `quern les|fit|arc|solweig check` on BACKEND (default cuda) with
+# all reference data. PACK is made by scripts/pack. DATA has folders les, fit, arc and solweig;
+# solweig_sites_npy.sh makes the last one for machines without GDAL. OUT gets the whole output of each check.
+# Prints the last line and the exit code of each; exits with 0 if all agree.
 set -u
 usage='usage: device_check.sh PACK DATA OUT [BACKEND]'
 pack=${1:?$usage}

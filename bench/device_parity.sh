@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # device_parity.sh PACK - every parity test on the CUDA device and on NVIDIA's OpenCL, from a folder
-# made by scripts/pack. Prints one line per test and backend; ends with 0 when all passed.
+# made by scripts/pack. Prints one line per test and backend; exits with 0 if all passed.
 # QUERN_ARC_INSTANCES=100000 compares that many instances of made grid programs instead of 5000.
 set -u
 pack=${1:?usage: device_parity.sh PACK}

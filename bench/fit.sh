@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# fit.sh PACK PEERS [OUT] - evaluation of terms by quern and by jax in one call on one GPU: springs,
-# a term of 64 operations, cameras, gradients; f64 and f32. Then what compiling costs, and from which
-# size on the GPU pays. PACK: from scripts/pack. PEERS: folder of
-# peer_fit_jax.py. OUT keeps the JSON files. Prints a table in Markdown; exit 1 when a bar is missed.
-# PEERS=off: quern alone, and no table.
+# fit.sh PACK PEERS [OUT] - evaluation of terms by quern and by jax in one call on one GPU: springs, a term of
+# 64 operations, cameras, gradients; f64 and f32. Then the cost of compiling, and the size from which the GPU
+# is faster. PACK: from scripts/pack. PEERS: folder of peer_fit_jax.py. OUT keeps the JSON files. Prints a
+# table in Markdown; exits with 1 if a bar is missed. PEERS=off: quern alone, and no table.
 set -euo pipefail
 pack=${1:?usage: fit.sh PACK PEERS [OUT]}
 peers=${2:?usage: fit.sh PACK PEERS [OUT]}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # fit_ceres.sh QUERN PEERS - residuals and Jacobians on one core, by quern and by Ceres (automatic
-# differentiation): 491 520 springs, 240 000 observations by cameras. QUERN: the command. PEERS: folder
-# of peer_ceres_bench.cc, which needs libceres-dev and is built here. Ceres' figure is the better of
-# Problem::Evaluate, which makes a sparse matrix, and of the Jacobians inside of a solve, which have
-# their place already. Prints a table in Markdown; exit 1 when quern is not 10 times faster.
+# differentiation): 491 520 springs, 240 000 observations by cameras. QUERN: the command. PEERS: folder of
+# peer_ceres_bench.cc, which needs libceres-dev and is built here. Ceres' figure is the better of
+# Problem::Evaluate, which makes a sparse matrix, and the Jacobians within a solve, which are allocated
+# already. Prints a table in Markdown; exits with 1 if quern is not 10 times faster.
 set -euo pipefail
 quern=${1:?usage: fit_ceres.sh QUERN PEERS}
 peers=${2:?usage: fit_ceres.sh QUERN PEERS}

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # fit_jacobian.sh BUILD [BACKEND [SIZE]] - solves by pcg with J stored, in f64 or f32, or computed.
 #
-# Springs, cameras and a curve, each in every way that `jacobian` and `storage` have, on the device
-# of BACKEND or, where none is named or it is "host", by the solvers in host memory. SIZE is small
-# (to see that it works), usual or large (for a GPU). A line of JSON for each solve, then a table of
-# the loops' times and of costs relative to the free way. Fails where a cost differs by more than
-# 1e-5: what J is read from changes the way of a solve, not its end.
+# Springs, cameras and a curve, each in every way that `jacobian` and `storage` have, on the device of BACKEND
+# or, if none is named or it is "host", by the solvers in host memory. SIZE is small (to see that it works),
+# usual or large (for a GPU). Prints a line of JSON for each solve, then a table of times of the loop, and of
+# costs relative to `free`. Fails if a cost differs by more than 1e-5: how J is obtained changes the path of a
+# solve, not its end.
 set -euo pipefail
 
 build=${1:?usage: fit_jacobian.sh BUILD [BACKEND [SIZE]]}
@@ -53,7 +53,7 @@ for row in rows:
     n = max(row["linear_iterations"], 1)
     scale = max(base["final_cost"], 1e-12 * base["initial_cost"])
     apart = (row["final_cost"] - base["final_cost"]) / scale
-    # Springs stop at a goal: whatever is below it will do.
+    # Springs stop at a goal: any cost below it is accepted.
     wrong = abs(apart) > 1e-5 and row["status"] != "user_stop"
     failed |= wrong
     print(f"{row['what']:8} {row['way']:16} {row['jacobian'] + ' ' + row['storage']:12} "

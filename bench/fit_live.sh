@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# fit_live.sh BUILD [BACKEND] [LEVEL] - the hinge energy with limits on the values a kernel keeps.
-# 0 keeps them all, and what finds no register goes to memory; below, cheap ones are computed again.
-# LEVEL: of the sphere (6: 40962 vertices). Environment: LIVE, the limits. Prints a table in Markdown;
-# exit 1 when a limit changed the result.
+# fit_live.sh BUILD [BACKEND] [LEVEL] - the hinge energy with limits on the values that a kernel holds at
+# once. With 0 it holds all of them, and those without a register go to memory; with a limit, cheap ones are
+# computed again. LEVEL: of the sphere (6: 40962 vertices). Environment: LIVE, the limits. Prints a table in
+# Markdown; exits with 1 if a limit changed the result.
 set -euo pipefail
 build=${1:?usage: fit_live.sh BUILD [BACKEND] [LEVEL]}
 backend=${2:-cuda}

@@ -73,7 +73,7 @@ def write_ball(quern, folder):
 
 
 def flip_one(faces, step):
-    """Flips the first edge that suits: which one depends on the step alone."""
+    """Flips the first suitable edge; which one that is depends only on `step`."""
     across = {(face[k], face[(k + 1) % 3]): (number, face[(k + 2) % 3])
               for number, face in enumerate(faces) for k in range(3)}
     degree = collections.Counter(corner for face in faces for corner in face)
@@ -119,7 +119,7 @@ def dump(quern, mock, command, live, folder):
 
 
 def measure(path, arch):
-    """Kernel: (registers, bytes stored, bytes loaded), as ptxas has them."""
+    """Kernel: (registers, bytes stored, bytes loaded), as reported by ptxas."""
     said = subprocess.run(["nvcc", "-x", "cu", f"-arch=sm_{arch}", "-cubin", "-Xptxas", "-v",
                            "--fmad=false", "-o", os.devnull, str(path)],
                           capture_output=True, text=True, check=True).stderr

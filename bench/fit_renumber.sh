@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fit_renumber.sh BUILD BACKEND [LEVEL] - one step of springs on a sphere whose vertices are in a
-# random order, with renumber = 0 and 1 in turns, and on the sphere as it was made.
+# fit_renumber.sh BUILD BACKEND [LEVEL] - one step of springs on a sphere whose vertices are in a random
+# order, alternating renumber = 0 and 1, and on the sphere in its original order.
 #
 # Per line: mesh, renumber, seconds of the solver, seconds of the run with renumbering, cost.
 set -euo pipefail

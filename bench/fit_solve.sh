@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# fit_solve.sh BUILD [BACKEND] - whole solves of fit, and the same by Ceres where its program is.
+# fit_solve.sh BUILD [BACKEND] - whole solves of fit, and the same by Ceres if its program is available.
 #
-# Times springs, cameras and hinges with the solvers in host memory (two threads) and, where a
-# backend is named, on its device. CERES_PEER names a program that solves the same problems with
-# Ceres (`springs LEVEL THREADS cgnr`, `balsynth CAMERAS POINTS THREADS schur`); both sides run in
-# turns, so that a busy machine slows both. One line of JSON, or of key=value, for each.
+# Times springs, cameras and hinges with the solvers in host memory (two threads) and, if a backend is named,
+# on its device. CERES_PEER names a program that solves the same problems with Ceres (`springs LEVEL THREADS
+# cgnr`, `balsynth CAMERAS POINTS THREADS schur`); both sides run in turns, so that a busy machine slows both.
+# One line of JSON, or of key=value, for each.
 set -euo pipefail
 
 build=${1:?usage: fit_solve.sh BUILD [BACKEND]}
 backend=${2:-}
 solve=("$build/tests/perf" perf_fit_solve)
-# Threads that spin while they wait take the processor from those that work, if there are others.
+# On a busy machine, threads that spin while they wait take the processor from those that work.
 export OMP_WAIT_POLICY=passive
 
 peer() { [ -z "${CERES_PEER:-}" ] || "$CERES_PEER" "$@" | tail -1; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# fit_speculate.sh BUILD BACKEND - solves of fit on a device with speculate = 0 and 1, in turns.
+# fit_speculate.sh BUILD BACKEND - solves of fit on a device, alternating speculate = 0 and 1.
 #
-# Springs of small meshes, where waiting is most of a step, of large ones, and cameras; all to the
-# last digit, so that there are steps enough. One line of JSON for each: `waits` is how often the
-# host waited for the device, `loop_s` the best of nine solves without setting up. Then springs that
-# are far too short, whose solves take as many steps as they may: from the times of 10, 40 and 160
-# of them a step and what comes once can be distinguished.
+# Springs of small meshes, where waiting is most of a step, of large ones, and cameras; all to the last digit,
+# so that there are enough steps. One line of JSON for each: `waits` is how often the host waited for the
+# device, `loop_s` the best of nine solves without setting up. Then springs that are far too short, whose
+# solves take as many steps as allowed: the times for 10, 40 and 160 steps separate the time of a step from
+# one-time costs.
 set -euo pipefail
 
 build=${1:?usage: fit_speculate.sh BUILD BACKEND}

@@ -2,12 +2,12 @@
 # house.sh A B OUT [BENCH...] - engine.sh, les_peers.sh, fit.sh and arc.sh (BENCH: engine, les, fit, arc;
 # default all) for two builds in one call, without peers, and a table of every figure of both.
 #
-# A and B are folders made by scripts/pack: A of the build to compare with, B of the new one. They run
-# in turns, ROUNDS times each (default 2), and the better round of each figure counts. OUT gets the raw
+# A and B are folders made by scripts/pack: A of the build to compare with, B of the new one. They
+# alternate, ROUNDS times each (default 2), and the better round of each figure counts. OUT gets the raw
 # files and house.md. Exit 1: a figure of B is more than LIMIT % worse (default 3), or is missing.
 # TASKS and SOLVERS are for arc.sh (default examples/arc).
 #
-# On a GPU machine that gets the repository and ignored paths by name:
+# For a GPU machine to which the repository and named ignored paths are copied:
 #   scripts/pack BUILD_A out/a; scripts/pack BUILD_B out/b        here
 #   bench/house.sh out/a out/b "$OUT" engine                      there; out/a and out/b are carried
 set -euo pipefail

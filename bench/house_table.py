@@ -46,7 +46,7 @@ def read(folder):
             "les_bench" in path.name and path.suffix == ".csv"
         ):
             continue
-        # Where it lies below the round, without dates in the names of files.
+        # Its path below the round, without dates in file names.
         place = path.relative_to(folder).parts[1:-1]
         stem = "" if "les_bench" in path.name else path.stem
         for key, value in pairs(path):

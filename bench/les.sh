@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # les.sh [QUERN] [BACKEND] [OUT] - figures of `quern les` on one device: steps by grid, precision and
-# ensemble; whole runs beside the CPU; a sweep. Ends with 1 when the device is not faster than the
-# CPU in a whole run, or less accurate.
+# ensemble; whole runs beside the CPU; a sweep. Exits with 1 if the device is not faster than the CPU in a
+# whole run, or less accurate.
 set -euo pipefail
 
 quern=${1:-build/quern}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # les_peers.sh PACK PEERS [GOLDEN [OUT]] - a step of the flow by quern, torch and jax in one call on one GPU,
 # f32, flux form; then ensembles, the learned operator, and whole runs beside the CPU. PACK: from
-# scripts/pack. PEERS: folder of peer_les_torch.py and peer_les_jax.py. GOLDEN: reference arrays, with
-# which the peers are checked first; may be empty. OUT keeps the files. Prints a table in Markdown;
-# exit 1 when a bar is missed. PEERS=off: quern alone, and no table.
+# scripts/pack. PEERS: folder of peer_les_torch.py and peer_les_jax.py. GOLDEN: reference arrays, with which
+# the peers are checked first; may be empty. OUT gets the files. Prints a table in Markdown; exits with 1 if a
+# bar is missed. PEERS=off: quern alone, and no table.
 set -euo pipefail
 usage='usage: les_peers.sh PACK PEERS [GOLDEN [OUT]]'
 pack=${1:?$usage}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [BUILD] - what `make bench` does: micro-benchmarks of this machine, compared with those of
-# the run before, which out/bench keeps. GPU machines with peers installed: bench/engine.sh.
+# run.sh [BUILD] - the script of `make bench`: micro-benchmarks of this machine, compared with those of the
+# previous run, which are in out/bench. GPU machines with peers installed: bench/engine.sh.
 set -euo pipefail
 build=${1:-build}
 cd "$(dirname "$0")/.."

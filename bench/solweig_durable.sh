@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# solweig_durable.sh [QUERN] [SIZE] [ROUNDS] - what it costs that an interrupted run can be continued:
-# 24 hours of a made town of SIZE x SIZE pixels on the CPU, as it is, with an fsync that does nothing,
-# and without checkpoints inside tiles, in turns. The fastest of ROUNDS counts, so other load on the
-# machine matters little. Writes bench/results/solweig_durable.md. Ends with 1 where fsync takes more
-# than 3 % or checkpoints take more than 2 %.
+# solweig_durable.sh [QUERN] [SIZE] [ROUNDS] - the cost of being able to continue an interrupted run: 24 hours
+# of a generated town of SIZE x SIZE pixels on the CPU, alternating between the normal run, an fsync that does
+# nothing, and no checkpoints inside tiles. The fastest of ROUNDS counts, so other load on the machine matters
+# little. Writes bench/results/solweig_durable.md. Exits with 1 if fsync takes more than 3 % or checkpoints
+# take more than 2 %.
 set -euo pipefail
 
 quern=$(realpath "${1:-build/quern}")

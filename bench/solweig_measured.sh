@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# solweig_measured.sh [QUERN] [BACKEND] [GOLDEN] - mean radiant temperature at Gustav Adolfs torg
-# beside what was measured there: RMSE, bias and correlation of every day that the folder GOLDEN
-# has weather and measurements of, and the same figures of the reference. On 2006-07-26 that one is
-# 6.2 K off under an anisotropic sky and 5.3 K under an isotropic one; ends with 1 when quern is
-# further off, or lacks one of the two.
+# solweig_measured.sh [QUERN] [BACKEND] [GOLDEN] - mean radiant temperature at Gustav Adolfs torg compared
+# with measurements there: RMSE, bias and correlation for every day with weather and measurements in the
+# folder GOLDEN, and the same figures for the reference. On 2006-07-26 the reference is 6.2 K off under an
+# anisotropic sky and 5.3 K under an isotropic one; exits with 1 if quern is further off, or lacks one of the
+# two.
 set -euo pipefail
 
 quern=${1:-build/quern}

@@ -6,7 +6,7 @@ The library is the first of these that exists:
 - what the build folder of this source tree makes: QUERN_BUILD_DIR, else ../build where it is
   configured, else ../build-python, which is configured here, without tests.
 
-A build folder that is up to date costs a look at its files.
+If the build folder is up to date, only its files are checked.
 """
 
 import os
@@ -51,7 +51,7 @@ def build_folder():
 
 
 def find_library():
-    """The path of libquern.so, which is built first if needed."""
+    """The path of libquern.so, built first if needed."""
     given = os.environ.get("QUERN_LIBRARY")
     if given:
         if not Path(given).is_file():

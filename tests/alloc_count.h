@@ -1,8 +1,9 @@
-/* alloc_count.h - how often a test program asks the allocator for memory, and what it has of it.
+/* alloc_count.h - counts how often a test program asks the allocator for memory, and how much it
+ * holds.
  *
- * For one source file of a program, which thereby stands in front of the allocator. watch_allocator
- * is its group setup; counter_of_allocations_works belongs among its tests, since a counter that
- * stands still would prove everything.
+ * For one source file of a program, whose allocator calls then go through it. watch_allocator is
+ * its group setup; counter_of_allocations_works belongs among its tests, since a counter that does
+ * not move would prove everything.
  */
 #ifndef QN_TESTS_ALLOC_COUNT_H
 #define QN_TESTS_ALLOC_COUNT_H
@@ -16,7 +17,7 @@
 
 static atomic_long n_allocs, n_blocks; /* n_blocks: of these, not freed */
 
-/* Sanitizers have their own allocator, and a hook to watch it. */
+/* Sanitizers have their own allocator, with a hook to watch it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAS_SANITIZER 1
 #elif defined(__has_feature)
@@ -54,7 +55,7 @@ void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 void __libc_free(void *block);
 
-static atomic_long fail_at __attribute__((unused)); /* the call that gets nothing; 0: none */
+static atomic_long fail_at __attribute__((unused)); /* the call that returns NULL; 0: none */
 
 static int is_given(void)
 {

@@ -1,4 +1,4 @@
-/* arc_hostile.h - programs that ask for more than there is. */
+/* arc_hostile.h - programs that demand more than there is. */
 #ifndef QN_TESTS_ARC_HOSTILE_H
 #define QN_TESTS_ARC_HOSTILE_H
 
@@ -8,7 +8,7 @@ typedef struct hostile {
     const char *id, *limit, *text;
 } hostile;
 
-/* n statements that give a name twice to a function: x1 = f(I, I), x2 = f(x1, x1), ... */
+/* n statements that pass a name to a function twice: x1 = f(I, I), x2 = f(x1, x1), ... */
 static inline void add_doubling(qn_str *out, const char *name, const char *f, const char *from,
                                 int n)
 {
@@ -72,7 +72,7 @@ static inline qn_str hostile_text(const hostile *h)
     return text;
 }
 
-/* Each between two instances of a program that must not suffer. */
+/* Each between two instances of a program that must not be affected. */
 static inline void add_hostile(fixture *r)
 {
     const int grid = fixture_made_grid(r, 3);

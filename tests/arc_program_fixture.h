@@ -1,4 +1,4 @@
-/* arc_program_fixture.h - program texts for tests: parse them, compile them, look at the result. */
+/* arc_program_fixture.h - program texts for tests: parsing, compiling and inspecting them. */
 #ifndef QN_TESTS_ARC_PROGRAM_FIXTURE_H
 #define QN_TESTS_ARC_PROGRAM_FIXTURE_H
 
@@ -23,7 +23,7 @@ static inline qn_arc_file *parse(const char *text)
     return parse_bound(text, NULL, 0);
 }
 
-/* Parses a text in which nothing may be wrong. */
+/* Parses a text that must be free of errors and warnings. */
 static inline qn_arc_file *parse_good(const char *text)
 {
     qn_arc_file *file = parse(text);
@@ -64,8 +64,8 @@ static inline arc_ins ins_of(const qn_arc_code *code, int i)
     return ins;
 }
 
-/* The first program of a text, compiled, as instructions without numbers and lines:
- * "s1 = size(s0); return s1". */
+/* Compares the first program of a text, compiled, with instructions without numbers and lines: "s1
+ * = size(s0); return s1". */
 static inline void assert_code_with(const char *text, unsigned off, const char *expected)
 {
     qn_arc_file *file = parse_good(text);
@@ -94,7 +94,7 @@ static inline void assert_code(const char *text, const char *expected)
     assert_code_with(text, 0, expected);
 }
 
-/* The notes of a text, one line for each: "LINE:COL: error: TEXT". */
+/* Compares the notes of a text, one line each: "LINE:COL: error: TEXT". */
 static inline void assert_notes(const char *text, const char *expected)
 {
     qn_arc_file *file = parse(text);
@@ -111,7 +111,7 @@ static inline void assert_notes(const char *text, const char *expected)
     qn_arc_file_free(file);
 }
 
-/* The original solver file, which is not part of this project. Skips without it. */
+/* The original solver file, which is not part of this project. Skips the test without it. */
 static inline qn_arc_file *parse_solvers(void)
 {
     const char *path = getenv("QUERN_ARC_SOLVERS");
@@ -132,7 +132,7 @@ static inline qn_arc_file *parse_solvers(void)
     return file;
 }
 
-/* A batt file of n steps, in all forms that steps have. */
+/* A batt file of n steps, using all forms of steps. */
 static inline void make_batt(int n, qn_str *out)
 {
     static const char *const unary[] = { "hmirror", "vmirror", "rot90", "identity", "tophalf" };

@@ -1,5 +1,5 @@
-/* arc_session_fixture.h - sessions of grid programs for tests: programs from text, made ones,
- * grids, and what came out as text that can be compared.
+/* arc_session_fixture.h - sessions of grid programs for tests: programs from text, generated ones,
+ * grids, and results as text for comparison.
  */
 #ifndef QN_TESTS_ARC_SESSION_FIXTURE_H
 #define QN_TESTS_ARC_SESSION_FIXTURE_H
@@ -193,7 +193,7 @@ static inline void assert_output(const fixture *r, uint32_t job, const char *exp
     qn_str_free(&text);
 }
 
-/* Status, place of the failure, steps and output of two runs of the same jobs are the same. */
+/* Checks that two runs of the same jobs have equal status, place of failure, steps and output. */
 static inline void assert_same_job(const fixture *a, const fixture *b, uint32_t job,
                                    const char *what)
 {
@@ -238,7 +238,8 @@ static inline uint64_t fixture_fallbacks(const fixture *r)
 
 enum { GRIDS_PER_PROGRAM = 10 };
 
-/* n instances of made programs, some of them wrong, each on GRIDS_PER_PROGRAM made grids. */
+/* n instances of generated programs, some of them wrong, each on GRIDS_PER_PROGRAM generated
+ * grids. */
 static inline void add_made(fixture *r, uint64_t seed, uint32_t n)
 {
     int grids[64], program = -1;

@@ -1,7 +1,7 @@
-/* child.h - the test program once more, as a child that answers with a few bytes.
+/* child.h - starts the test program again as a child that answers with a few bytes.
  *
- * The child is a new program, since what drivers start (threads) does not survive a fork. It is
- * called as `NAME child FD BACKEND FOLDER` and writes its answer to FD.
+ * The child is a new process image, since the threads that drivers start do not survive a fork. It
+ * is called as `NAME child FD BACKEND FOLDER` and writes its answer to FD.
  */
 #ifndef QN_TESTS_CHILD_H
 #define QN_TESTS_CHILD_H
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Fails the test unless the child ends well and answers with `bytes` bytes. */
+/* Fails the test unless the child succeeds and answers with `bytes` bytes. */
 static inline void ask_child(const char *name, const char *backend, const char *folder, void *out,
                              size_t bytes)
 {

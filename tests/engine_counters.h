@@ -1,4 +1,4 @@
-/* engine_counters.h - what tests of failures check besides the result: lines, counters, leaks. */
+/* engine_counters.h - checks of failures other than the result: log lines, counters, leaks. */
 #ifndef QN_TESTS_ENGINE_COUNTERS_H
 #define QN_TESTS_ENGINE_COUNTERS_H
 
@@ -26,7 +26,7 @@ static inline int matches(const char *text, const char *pattern)
     return found;
 }
 
-/* How many lines `text` has; each must be a fallback line, to the letter. */
+/* Counts the lines of `text`; each must have the exact form of a fallback line. */
 static inline int fallback_lines(const char *text)
 {
     char *copy = strdup(text), *rest = copy, *line;
@@ -42,7 +42,7 @@ static inline int fallback_lines(const char *text)
     return n;
 }
 
-/* Once graphs and buffers are freed, all that is left are idle blocks. */
+/* Once graphs and buffers are freed, only idle blocks may be left. */
 static inline void assert_nothing_is_held(qn_ctx *ctx)
 {
     qn_pool_stats host;

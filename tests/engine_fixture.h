@@ -28,8 +28,8 @@ static inline qn_ctx *open_sim(const char *fault)
     return open_with(QN_OPTIONS(.backend = "sim", .fault = fault));
 }
 
-/* NULL, and a line that says so, where the machine has no such device: a fallback to the CPU would
- * look like a pass. */
+/* NULL, with a message, if the machine has no such device: a fallback to the CPU would look like a
+ * pass. */
 static inline qn_ctx *open_if_present(const char *backend)
 {
     const qn_options options = QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR);

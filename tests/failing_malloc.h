@@ -1,5 +1,5 @@
-/* failing_malloc.h - for tests that ask for memory that cannot be had: malloc then returns NULL
- * under the sanitizers, too, which otherwise end the program. Include it once in a program. */
+/* failing_malloc.h - for tests that request impossible amounts of memory: makes malloc return NULL
+ * under the sanitizers too, which otherwise end the program. Include it once in a program. */
 #ifndef QN_TESTS_FAILING_MALLOC_H
 #define QN_TESTS_FAILING_MALLOC_H
 

@@ -106,7 +106,7 @@ static inline double distance(const qn_fft_shape *s, const double *want, const d
     return sqrt(off / norm);
 }
 
-/* Clears the modes of a spectrum that `keep` does not count. */
+/* Clears the modes of a spectrum outside those that `keep` includes. */
 static inline void cut_modes(const qn_fft_shape *s, double *h)
 {
     for (size_t i = 0; i < all_reals(s); i++) {
@@ -146,7 +146,7 @@ static inline double *get_fields(qn_buf *buf, size_t offset, const qn_fft_shape 
     return fields;
 }
 
-/* What a transform of `fields` in the given direction gives in `ctx`; free with free(). */
+/* The transform of `fields` in the given direction in `ctx`; free with free(). */
 static inline double *transform_on(qn_ctx *ctx, const qn_fft_shape *s, qn_fft_direction direction,
                                    const double *fields)
 {

@@ -1,5 +1,5 @@
-/* fit_products.h - products with the Jacobian that qn_fit_host_linearize stored, one by one: what
- * solvers and devices compute in faster ways. */
+/* fit_products.h - products with the Jacobian stored by qn_fit_host_linearize, one by one: a plain
+ * reference for the faster ways of solvers and devices. */
 #ifndef QN_TESTS_FIT_PRODUCTS_H
 #define QN_TESTS_FIT_PRODUCTS_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many passes of groups are compiled by now. */
+/* How many passes of groups have been compiled so far. */
 static inline int fit_host_n_compiled(const qn_fit_host *host)
 {
     int n = 0;
@@ -74,7 +74,7 @@ static inline int variable_of(const qn_fit_host_group *hg, uint32_t slot, uint32
     return -1;
 }
 
-/* The group and the variable of component `comp` of an entry; NULL when there is none. */
+/* The group and the variable of component `comp` of an entry; NULL if there is none. */
 static inline const qn_fit_host_group *variable_at(const qn_fit_host *h, qn_i64 entry,
                                                    uint32_t comp, int *variable,
                                                    const qn_fit_group **group)
@@ -120,7 +120,8 @@ static inline void fit_host_jtu(qn_fit_host *host, const double *rows, double *o
 
 /* Diagonal blocks. */
 
-/* Two slots of an instance may be bound to the same block: then the other slot counts here too. */
+/* Two slots of an instance may be bound to the same block: then the other slot contributes here
+ * too. */
 static inline double diagonal_part(const void *user, qn_i64 entry)
 {
     const part_of *s = user;

@@ -1,7 +1,7 @@
 /* golden.h - arrays and figures that results must agree with.
  *
- * They lie in QUERN_TEST_DATA, or in ../shared/data beside the checkout. Tests that need them are
- * skipped without, and say so.
+ * They are in QUERN_TEST_DATA, or in ../shared/data beside the checkout. Tests that need them are
+ * skipped if they are missing, and say so.
  */
 #ifndef QN_TESTS_GOLDEN_H
 #define QN_TESTS_GOLDEN_H
@@ -26,7 +26,7 @@ static inline const char *golden_path(const char *name)
     return path;
 }
 
-/* Skips the test, with a line, when `name` is not there. */
+/* Skips the test, with a message, if `name` is missing. */
 static inline void need_golden(const char *name)
 {
     if (access(golden_path(name), R_OK) == 0)

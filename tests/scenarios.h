@@ -1,7 +1,7 @@
 /* scenarios.h - a small run of each tool through its public calls, for tests that repeat them.
  *
- * A run writes into `folder` and adds all numbers that it computed to `sum`, which is therefore the
- * same in every run.
+ * A run writes into `folder` and adds all computed numbers to `sum`, which is thus the same in
+ * every run.
  */
 #ifndef QN_TESTS_SCENARIOS_H
 #define QN_TESTS_SCENARIOS_H

@@ -1,7 +1,7 @@
 /* split_fixture.h - a small batch to be split: results and how often each item was delivered.
  *
- * An item is ITEM floats; its result is 3 (x + y), rounded twice, of numbers that are different
- * for every item. It must be the same to the last bit as the host makes it.
+ * An item is ITEM floats; its result is 3 (x + y), rounded twice, of numbers that are different for
+ * every item. It must equal the host's result to the last bit.
  */
 #ifndef QN_TESTS_SPLIT_FIXTURE_H
 #define QN_TESTS_SPLIT_FIXTURE_H
@@ -24,7 +24,7 @@ typedef struct fixture {
         qn_buf *x, *y, *out;
     } slots[RIG_DEVICES][QN_SPLIT_MAX_DEPTH];
     int n_built, n_prepared;
-    qn_i64 fail_prepare, fail_deliver; /* the item at which the call refuses; -1: none */
+    qn_i64 fail_prepare, fail_deliver; /* the item at which the call fails; -1: none */
 } fixture;
 
 static inline float fixture_input(qn_i64 at, int second)
@@ -118,7 +118,7 @@ static inline void fixture_open_in(fixture *r, qn_ctx *ctx, const qn_split_optio
     must(qn_split_open(ctx, "fixture", options, &work, &r->split, &failure));
 }
 
-/* `fault` as in QUERN_FAULT; "sim.devices=4,..." decides how many devices there are. */
+/* `fault` is as in QUERN_FAULT; "sim.devices=4,..." sets the number of devices. */
 static inline void fixture_open(fixture *r, const char *fault, const qn_split_options *options,
                                 qn_i64 n_items, qn_i64 chunk_items)
 {
@@ -132,7 +132,7 @@ static inline void fixture_clear(fixture *r)
     memset(r->delivered, 0, (size_t)r->n_items * sizeof *r->delivered);
 }
 
-/* Every item once, every value right. */
+/* Every item delivered once, every value right. */
 static inline void fixture_check(const fixture *r)
 {
     for (qn_i64 i = 0; i < r->n_items; i++)

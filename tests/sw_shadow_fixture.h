@@ -1,4 +1,4 @@
-/* sw_shadow_fixture.h - rasters in a context of their own, their shadows and view factors. */
+/* sw_shadow_fixture.h - rasters in their own context, with shadows and view factors. */
 #ifndef QN_TESTS_SW_SHADOW_FIXTURE_H
 #define QN_TESTS_SW_SHADOW_FIXTURE_H
 
@@ -16,7 +16,7 @@
             fail_msg("%s: %s", #call, err.text);                                                   \
     } while (0)
 
-/* Heights on the host. Without a canopy there is no vegetation, without walls there are none.
+/* Heights on the host. Without a canopy there is no vegetation, and without walls there are none.
  * Aspects are in radians. */
 typedef struct site {
     int rows, cols;
@@ -83,7 +83,7 @@ static inline site ga_site(void)
     return s;
 }
 
-/* Rough ground with blocks, trees of which some have no trunk zone, bushes, and holes. */
+/* Rough ground with blocks, trees (some without a trunk zone), bushes, and holes. */
 static inline site random_site(int rows, int cols, float px, uint64_t seed)
 {
     site s = { .rows = rows, .cols = cols, .px = px, .max_height = 0 };
@@ -155,8 +155,8 @@ static inline qn_sw_ray_limits site_reach(const site *s, float max_dist)
                                .max_dist = max_dist };
 }
 
-/* Rows, cols and gmax of `area` are those of the site, unless it has a gmax. The context belongs to
- * the city. */
+/* Rows, cols and gmax of `area` are set to those of the site, unless it has a gmax. The context
+ * belongs to the city. */
 static inline city city_open_in(qn_ctx *ctx, const site *s, qn_sw_area area)
 {
     const size_t bytes = site_cells(s) * sizeof(float);

@@ -1,4 +1,4 @@
-/* test.h - cmocka, and what tests of every folder share. */
+/* test.h - cmocka, and helpers for tests of every folder. */
 #ifndef QN_TESTS_TEST_H
 #define QN_TESTS_TEST_H
 
@@ -20,7 +20,7 @@
 
 /* Calls that must succeed, or fail. */
 
-/* Where calls of a test leave the reason why they failed. */
+/* Where calls of a test leave the reason of their failure. */
 static qn_err failure __attribute__((unused));
 
 #define must(call)                                                                                 \
@@ -69,7 +69,7 @@ static inline int remove_folder(void **state)
     return 0;
 }
 
-/* The path of `name` in the folder; the last sixteen are kept. */
+/* The path of `name` in the folder; the last sixteen paths stay valid. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[16][1400];
@@ -80,7 +80,7 @@ static inline const char *in_folder(const char *name)
     return path;
 }
 
-/* What is written to stderr between the two calls. */
+/* Captures what is written to stderr between the two calls. */
 
 static struct {
     FILE *file;
@@ -106,7 +106,7 @@ static inline void capture_end(char *text, size_t size)
     fclose(capture.file);
 }
 
-/* What `body` writes to stderr, into `text`. */
+/* Captures what `body` writes to stderr in `text`. */
 #define CAPTURE_STDERR(text, size, body)                                                           \
     do {                                                                                           \
         capture_begin();                                                                           \

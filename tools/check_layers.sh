@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers.sh [ROOT] - the tree is the architecture, and this script holds it to that.
+# check_layers.sh [ROOT] - checks that the tree follows the architecture.
 #
 # 1. src: a file includes its own folder or one after it in cli, lab, domain, engine, hal, kernel,
 #    util; besides that <quern/...> and the system.
@@ -13,7 +13,7 @@
 # 7. No source file is longer than 800 lines.
 # 8. Every function that docs/architecture.md names as `file:function` is defined in that file.
 #
-# Prints file:line: what is wrong; exit 1 when anything is.
+# Prints file:line: what is wrong; exits with 1 if anything is.
 set -euo pipefail
 
 root=${1:-$(dirname "$0")/..}
@@ -78,7 +78,7 @@ public_files() {
         }' "${files[@]}"
 }
 
-# A declaration outside of braces and comments that has a parenthesis is one of a function.
+# A declaration outside braces and comments that has a parenthesis declares a function.
 exported() {
     local files
     mapfile -t files < <(sources include)

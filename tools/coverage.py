@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coverage.py BUILD [KEPT] - what the tests of a build with gcov's counters ran.
+"""coverage.py BUILD [KEPT] - coverage of the library by the tests of a build with gcov.
 
 Prints the lines and branches of the library that were run, by folder: src without src/cli and
 src/lab, whichever program of the build ran them; `host` is all but kernels, some of which only run on
@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def count(notes):
-    """The lines and branches of one object, as (file, line): hits and (file, line, i): hits. A line that several
-    functions are made of, in a macro or for several widths of a vector, counts once."""
+    """The lines and branches of one object, as (file, line): hits and (file, line, i): hits. A line that belongs
+    to several functions, through a macro or several widths of a vector, counts once."""
     out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", str(notes)],
                          capture_output=True, text=True, check=False).stdout
     lines, branches = collections.Counter(), collections.Counter()

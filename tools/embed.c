@@ -2,7 +2,7 @@
  *
  *   quern-embed kernel IN.c OUT.gen.c OUT.gen.h   the C form, argument tables, embedded text and
  *                                                 PTX of one kernel file; its typed launchers
- *   quern-embed kernel-without-ptx ...            the same but PTX
+ *   quern-embed kernel-without-ptx ...            the same without PTX
  *   quern-embed table OUT.c dialect.h FILES...    the prelude as text, the list of all modules
  *   quern-embed text IN.c                         prints the text as it is embedded
  *
@@ -33,12 +33,12 @@ static const variant precisions[] = { { "_f32", "float", "REAL=float" },
 typedef struct job {
     const char *path;
     char dir[MAX_PATH];  /* of the kernel file, with its slash */
-    size_t src;          /* characters of `dir` that name src: what is before "kernel/" */
+    size_t src;          /* number of characters of `dir` up to src, before "kernel/" */
     char file[MAX_PATH]; /* "vector.c" */
     char name[MAX_PATH]; /* "vector" */
     qn_str text;
     qn_heads heads;
-    char seen[MAX_HEADERS][QN_MAX_NAME]; /* headers inlined so far */
+    char seen[MAX_HEADERS][QN_MAX_NAME]; /* headers inlined already */
     int n_seen;
     int has_ptx; /* wanted */
     qn_err *err;
@@ -121,7 +121,7 @@ static qn_status print_packed(qn_str *out, const char *name, const char *text, q
 
 /* Includes. */
 
-/* The name in a line `#include "name"`; 0 when the line is another. */
+/* The name in a line `#include "name"`; 0 if the line is anything else. */
 static int included_name(const char *line, char name[QN_MAX_NAME])
 {
     size_t len;
@@ -156,8 +156,8 @@ static int is_prelude(const char *name)
     return is_file(name, "dialect.h") || is_file(name, "types.h");
 }
 
-/* Reads a header from the folder of the kernel or one above it, src being the last. `include` gets
- * the name by which host code includes it. */
+/* Reads a header from the folder of the kernel or one above it, up to src. `include` receives the
+ * name by which host code includes it. */
 static qn_status read_header(const job *j, const char *name, qn_str *text, qn_str *include)
 {
     size_t len = strlen(j->dir);
@@ -210,7 +210,7 @@ out:
     return st;
 }
 
-/* The text as devices get it: headers in place, each once, with #line around them. */
+/* The text for devices: headers inlined, each once, with #line around them. */
 static qn_status inline_headers(job *j, const char *file, const char *text, int depth, qn_str *out)
 {
     qn_status st = QN_OK;
@@ -235,8 +235,8 @@ out:
     return st;
 }
 
-/* The text as the host compiler gets it: the same lines, includes found from src. With
- * `shared`, only the includes of headers that host code may include too. */
+/* The text for the host compiler: the same lines, with includes relative to src. With `shared`,
+ * only the includes of headers that host code may include too. */
 static qn_status rewrite_includes(job *j, const char *text, int shared, qn_str *out)
 {
     qn_status st = QN_OK;
@@ -539,7 +539,7 @@ out:
     return st;
 }
 
-/* The text as it is embedded, before the names of kernels get the suffix of a precision. */
+/* The embedded text, before the names of kernels get the suffix of a precision. */
 static qn_status print_text(const char *in, qn_err *err)
 {
     qn_str text = { 0 };

@@ -77,7 +77,7 @@ static int load(nvrtc *api)
     return lib != NULL;
 }
 
-/* OLDEST_ARCH where this NVRTC still knows it, else the oldest that it knows. */
+/* OLDEST_ARCH if this NVRTC still knows it, otherwise the oldest that it knows. */
 static int pick_arch(const nvrtc *api)
 {
     int archs[64] = { 0 };
@@ -95,7 +95,7 @@ static int pick_arch(const nvrtc *api)
     return oldest;
 }
 
-/* Appends what one pair of size and get calls gives. */
+/* Appends the result of one pair of size and get calls. */
 static qn_status fetch(nvrtc_program *program, int (*size_of)(nvrtc_program *, size_t *),
                        int (*get)(nvrtc_program *, char *), qn_str *out, qn_err *err)
 {

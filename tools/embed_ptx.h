@@ -6,7 +6,7 @@
 
 #include <quern/quern.h>
 
-/* Compiles a CUDA unit for the oldest architecture we serve. QN_ERR_INIT: there is no NVRTC on
+/* Compiles a CUDA unit for the oldest architecture that quern supports. QN_ERR_INIT: no NVRTC on
  * this machine. QN_ERR_COMPILE: `out` has the compiler's log. */
 qn_status qn_embed_ptx(const char *file, const char *unit, qn_str *out, qn_err *err);
 

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 """figures.py [--check] - puts the figures of bench/results into README.md and docs/performance.md.
 
-A block of a page that has figures stands behind the lines that it is made from:
+In a page, a block with figures follows the lines that it is made from:
 
     <!-- figures engine_h200.md
     | `saxpy` | {saxpy, resident > quern} TB/s | {saxpy, resident > torch} TB/s |
     -->
     | `saxpy` | 4.34 TB/s | 4.21 TB/s |
 
-Text in braces is a figure of that file of bench/results; "{other.md: ...}" is one of another. The rest
-of a line is printed as it is. A figure is one of
+Text in braces is a figure of that file of bench/results; "{other.md: ...}" names another file. The rest
+of a line is printed unchanged. A figure is one of
 
-    {row > column}           the first number of that cell; "column #2": the second that is called so
-    {row > word}             where no column is called so: the number behind that word of the row
-    {section / row > column} the table below the heading that starts so
-    {=pattern}               what the group of a regular expression finds in the file
+    {row > column}           the first number of that cell; "column #2": the second column of that name
+    {row > word}             if there is no such column: the number after that word of the row
+    {section / row > column} the table below the heading that starts with `section`
+    {=pattern}               the text that the group of a regular expression matches in the file
 
-A row is given by the start of its first cell, or by those of several, with semicolons between them. A
-number is printed as it stands there; behind it may follow "* 8" (times eight) and ": 2" (digits behind
-the point), ": ," (blanks between thousands).
+A row is given by the start of its first cell, or of several cells, separated by semicolons. A number
+is printed unchanged unless it is followed by "* 8" (times eight), ": 2" (digits after the point) or
+": ," (blanks between thousands).
 
---check writes nothing and fails when something would change.
+--check writes nothing and fails if anything would change.
 """
 
 import re
@@ -38,11 +38,11 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 class Wrong(Exception):
-    """A figure that is not in its file."""
+    """A figure is missing in its file."""
 
 
 def cells_of(line):
-    """The cells of a line of a table: between bars, or with two blanks between them."""
+    """The cells of a table line, separated by bars or by two blanks."""
     if line.startswith("|"):
         return [cell.strip() for cell in line.strip().strip("|").split("|")]
     return re.split(r"  +", line.strip())
@@ -53,7 +53,7 @@ def is_rule(cells):
 
 
 def tables_of(text):
-    """(heading, header, rows) of every table, in Markdown or set with blanks."""
+    """(heading, header, rows) of every table, in Markdown or aligned with blanks."""
     heading, header, rows = "", None, []
     for line in [*text.splitlines(), ""]:
         cells = cells_of(line)
@@ -76,7 +76,7 @@ def starts(row, keys):
 
 
 def number_in(row, header, column):
-    """The first number of a column, or the one behind a word of the row."""
+    """The first number of a column, or the one after a word of the row."""
     column, _, which = column.partition(" #")
     named = [cell for name, cell in zip(header, row) if name.startswith(column)]
     if named:
@@ -129,7 +129,7 @@ def figure(source, name, expression):
 
 
 def remade(page, source):
-    """The text of a page with every block made from its lines."""
+    """The text of a page with every block filled in from its lines."""
 
     def make(block):
         name, lines, _old = block.groups()

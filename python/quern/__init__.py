@@ -1,4 +1,4 @@
-"""quern - graphs of kernels that stay on the best device of the machine, from Python.
+"""quern - graphs of kernels that stay on the machine's best device, from Python.
 
     import quern
 

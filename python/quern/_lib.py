@@ -17,7 +17,7 @@ _P = c.POINTER
 _err = _P(s.Err)
 _out = _P(c.c_void_p)
 
-# The result of each function, then its arguments. A qn_status is an `int`; functions that can fail
+# The result type of each function, then its arguments. A qn_status is an `int`; functions that can fail
 # take a qn_err last.
 _CALLS = {
     "qn_status_name": (c.c_char_p, c.c_int),

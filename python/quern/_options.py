@@ -84,7 +84,7 @@ class OptionTable:
                               f"way, from {moved[0] if moved else 'its end'} on")
 
     def make(self, keywords: dict[str, Any]) -> Any:
-        """The struct with its defaults and these values. It keeps everything it points to alive."""
+        """The struct with its defaults and these values. It keeps alive everything it points to."""
         options = self.struct()
         options._keep = []
         self._init(c.byref(options), c.sizeof(options))

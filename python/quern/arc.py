@@ -35,7 +35,7 @@ def _task(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """A value of an answer: grids become arrays, tuples and sets Python's own."""
+    """A value of an answer: grids become arrays; tuples and sets become Python's."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     (kind, content), = value.items()
@@ -69,7 +69,7 @@ class Session(Tool):
         self._handle = self.ctx._adopt(TOOLS, address_of(handle), lib.qn_arc_free)
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """One request, one answer; docs/arc.md lists them. A refused one raises an Error."""
+        """One request, one answer; docs/arc.md lists them. A refused request raises an Error."""
         with self.ctx._lock:
             self.ctx.handle
             if self._handle is None:
@@ -118,7 +118,7 @@ class Run:
     pair: int
     status: str  # "ok", "error", "limit"
     output: Any  # a grid as int8 array, or another value; None when there is none
-    equal: bool | None  # to what was expected; None when nothing was
+    equal: bool | None  # to the expected output; None when there is none
     steps: int
     error: str | None
 

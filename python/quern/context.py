@@ -1,8 +1,8 @@
 """Contexts own devices, arrays and graphs.
 
-One thread at a time uses a context; a lock sees to that. A context keeps the handles of all objects
-made in it, with whatever must stay alive as long as they do. So the library frees them in the order
-it needs, however Python drops the objects.
+A lock lets only one thread at a time use a context. A context holds the handles of all objects made
+in it, with everything that must live as long as they do. The library can thus free them in the
+order it needs, in whatever order Python drops the objects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Context(Closing):
         with quern.Context("cpu") as ctx:
             x = ctx.array([1.0, 2.0], dtype="f4")
 
-    `backend` is "auto", "cpu", "cuda:0", "opencl" or several of them with commas between.
+    `backend` is "auto", "cpu", "cuda:0", "opencl" or several of them, separated by commas.
     With `fallback="error"` a device that fails raises an Error instead of a FallbackWarning.
     docs/engine.md describes the other options.
     """
@@ -58,7 +58,7 @@ class Context(Closing):
         self._lock = threading.RLock()
         self._made: tuple[dict[int, tuple[Callable[..., Any], list[Any]]], ...] = ({}, {}, {}, {})
         self._warned: dict[tuple[bytes, bytes], int] = {}
-        self._warn_of_fallbacks(stacklevel=3)  # a device that does not open
+        self._warn_of_fallbacks(stacklevel=3)  # a device that cannot be opened
 
     def close(self) -> None:
         """Frees everything that was made in the context. A second call does nothing."""

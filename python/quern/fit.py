@@ -26,12 +26,12 @@ _TYPES = {"f8": 0, "f4": 1, "i8": 2}  # qn_fit_column_type
 
 @dataclass
 class Solution:
-    """The result of a solve. Values are floats for parameters of one number, else arrays (blocks,)
-    or (blocks, numbers)."""
+    """The result of a solve. Values are floats for parameters of one number, otherwise arrays
+    (blocks,) or (blocks, numbers)."""
 
     values: dict[str, Any]
     start: dict[str, Any]
-    deviations: dict[str, Any]  # empty where the residuals do not determine them
+    deviations: dict[str, Any]  # empty if the residuals do not determine them
     converged: bool
     report: dict[str, Any]  # the JSON of `quern fit run --report`
 
@@ -46,7 +46,7 @@ class Solution:
 
 @dataclass
 class Progress:
-    """What a solve has reached after an iteration."""
+    """The state of a solve after an iteration."""
 
     solver: str
     solve: int  # 0 for the first solve of the program
@@ -139,7 +139,7 @@ def run(text: str, data: Mapping[str, FileLike] | None = None, *,
     of columns, {"points.csv": {"x": x, "y": y}}, or a structured array. Columns are read in place.
     `set` gives constants other values, or parameters of one number other start values. `callback`
     is called with a Progress after each iteration; if it returns true or raises StopIteration, the
-    solution is what was reached so far, and its report has the status "user_stop". Other keywords
+    solution is the point reached so far, and its report has the status "user_stop". Other keywords
     are the options of `quern fit run` and of <quern/fit.h>: `folder` (of further data files),
     `name` (in messages), `precision`, `covariance`, `threads`, `report`, ... A solve that does not
     converge raises no exception: look at `converged`. A wrong program is an Error, whose `faults`

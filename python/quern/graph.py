@@ -24,7 +24,7 @@ _DTYPES = {"float": "f4", "double": "f8", "i8": "i1", "u8": "u1", "i16": "i2", "
 
 
 class _Argument(NamedTuple):
-    """One argument of a head. A copy, because the head is freed with its context."""
+    """One argument of a head. It is a copy, because the head is freed with its context."""
 
     name: str
     type: str
@@ -225,8 +225,8 @@ class Graph(Closing):
         `kernel` is one of ctx.kernels(text), or the name of a built-in one. Arguments are those of
         its head: arrays of the context, numbers, and bytes or NumPy records for structs. `over` is
         the range, (x, y, z) with x varying fastest; the default for a MAP is the elements of the
-        array it writes. Indices inside a kernel are not checked: as in C, one that leaves its array
-        does harm. `device` pins the stage.
+        array it writes. Indices inside a kernel are not checked: as in C, an index outside its
+        array does harm. `device` pins the stage.
         """
         kernel = builtin(kernel) if isinstance(kernel, str) else kernel
         if kernel._module is not None and kernel._module.ctx is not self.ctx:
@@ -262,7 +262,7 @@ class Graph(Closing):
             self._modules.append(kernel._module)
 
     def output(self, array: Array) -> None:
-        """Every run downloads `array` when it ends, before anyone asks for it."""
+        """Every run downloads `array` when it ends, before it is requested."""
         if array.ctx is not self.ctx:
             raise ValueError(f"array {array.name} is of another context")
         self.ctx._call(lib.qn_graph_output, self.handle, array.handle)

@@ -22,7 +22,7 @@ _ARRAYS = {"ic": "ic_field", "forcing": "forcing_field", "phases": "phase_field"
 
 
 def _options_of(settings: dict[str, Any]) -> Any:
-    """Keyword arguments as options, in which fields have members of their own."""
+    """Keyword arguments as options; fields have separate members there."""
     options: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, np.ndarray):

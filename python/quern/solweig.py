@@ -52,7 +52,7 @@ def _grid(name: str, layer: npt.ArrayLike) -> np.ndarray:
 
 def _layers_of(dsm: Layer, options: dict[str, Any], own: OptionTable) -> tuple[Any, Any]:
     """The shape of the DSM (None if it is a file), and the layers, which it takes out of `options`.
-    What is left must be options of `own`."""
+    The remaining ones must be options of `own`."""
     for was, now in _WAS.items():
         if was in options:
             warnings.warn(f"{was} is now called {now}", DeprecationWarning, stacklevel=3)
@@ -116,7 +116,7 @@ class SkyView:
 
     @property
     def svf(self) -> np.ndarray:
-        """Share of the sky that each pixel sees past buildings, 0 to 1."""
+        """Fraction of the sky that each pixel sees past buildings, 0 to 1."""
         return np.asarray(self.maps[0])
 
     def visible(self, matrix: str = "buildings") -> np.ndarray:

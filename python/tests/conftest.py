@@ -1,4 +1,4 @@
-"""What the tests share: devices to run on, the command to compare with."""
+"""Shared by the tests: devices to run on, the command to compare with."""
 
 import os
 import shutil

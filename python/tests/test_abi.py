@@ -1,4 +1,4 @@
-"""The library that is loaded is the one these files were written for."""
+"""The loaded library is the one that these files were written for."""
 
 import ctypes
 import types

@@ -11,7 +11,7 @@ MIRROR = "def solve(I):\n    return vmirror(I)\n"
 TASK = {"train": [{"input": [[1, 2]], "output": [[2, 1]]}], "test": [{"input": [[3, 4, 5]]}]}
 
 
-# OpenCL's compilers take minutes for the machine that runs programs; tests/parity has it.
+# OpenCL's compilers take minutes for the virtual machine; tests/parity covers it.
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
 def test_grids_come_back_turned(backend):
     grid = np.arange(6).reshape(2, 3)

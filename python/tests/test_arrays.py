@@ -142,7 +142,7 @@ def test_an_unknown_backend_has_the_librarys_sentence():
 
 
 class OnGpu:
-    """What a tensor of another library looks like that is not on the host."""
+    """Looks like a tensor of another library that is not on the host."""
 
     def __dlpack__(self, **_options):
         raise AssertionError("it was asked for")

@@ -1,4 +1,5 @@
-"""CUDA arrays in the hands of others, on a driver without a GPU whose memory is the host's."""
+"""CUDA arrays used by other libraries, on a mock driver without a GPU, whose memory is the
+host's."""
 
 import os
 import subprocess

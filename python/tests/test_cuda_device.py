@@ -1,4 +1,4 @@
-"""CUDA arrays shared with CuPy and PyTorch, on a device; left out where there is none."""
+"""CUDA arrays shared with CuPy and PyTorch, on a device; skipped if there is none."""
 
 import numpy as np
 import pytest

@@ -183,7 +183,7 @@ def test_a_fallback_is_a_warning_and_the_result_is_right():
             ctx.run("saxpy", 2, ctx.array(np.ones(4, "f4")), y)
         assert y.numpy().tolist() == [2, 2, 2, 2]
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # it is told once
+            warnings.simplefilter("error")  # reported only once
             ctx.run("saxpy", 2, ctx.array(np.ones(4, "f4")), y)
 
 

@@ -10,7 +10,7 @@ import quern
 
 
 def test_threads_open_contexts_at_once(backend):
-    """In a process of its own, whose first contexts they are."""
+    """In a new process, whose first contexts these are."""
     process = multiprocessing.get_context("spawn").Process(target=_open_many, args=(backend,))
     process.start()
     process.join(300)

@@ -1,4 +1,4 @@
-"""The tour of README.md and the example run as they stand."""
+"""The tour of README.md and the example run unchanged."""
 
 import re
 import runpy

@@ -12,6 +12,7 @@
 #include <quern/fft.h>
 #include <quern/route.h>
 
+#include "engine/content.h"
 #include "engine/tiles.h"
 #include "engine/tool.h"
 #include "util/write_queue.h"

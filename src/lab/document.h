@@ -1,6 +1,7 @@
 /* document.h - a report written twice: as Markdown and as a page (util/page/chart.h).
  *
- * Charts and tiles go to the page only. Lack of memory is remembered and reported by the end.
+ * Charts and tiles go to the page only. If memory runs out, this is remembered and reported when
+ * saving.
  */
 #ifndef QN_LAB_DOCUMENT_H
 #define QN_LAB_DOCUMENT_H

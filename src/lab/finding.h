@@ -1,7 +1,7 @@
-/* finding.h - what a check found: a value, its bounds, a verdict.
+/* finding.h - findings of checks: a value, its bounds, a verdict.
  *
- * A value out of bounds is a finding, not an error: a check returns an error only when it could
- * not run. A check whose reference data is absent is a finding, too: it is skipped, and says why.
+ * A value out of bounds is a finding, not an error: a check returns an error only when it could not
+ * run. If the reference data of a check is absent, that is a finding too: skipped, with the reason.
  */
 #ifndef QN_LAB_FINDING_H
 #define QN_LAB_FINDING_H
@@ -11,20 +11,20 @@
 typedef enum { QN_FINDING_OK, QN_FINDING_OUT, QN_FINDING_SKIPPED } qn_verdict;
 
 typedef struct qn_finding {
-    char part[24];           /* the check: "shadow", "V1"; of the selftest, the device */
+    char part[24];           /* the check: "shadow", "V1"; for the selftest, the device */
     char name[112];          /* what was compared */
     char note[400];          /* the bounds in words, or why nothing was compared; may be "" */
     qn_i64 n;                /* values compared */
     double value, low, high; /* in bounds when low <= value <= high, which NaN never is */
-    double mean, equal_pct;  /* of differences; equal_pct counts values that are the same */
+    double mean, equal_pct;  /* of differences; equal_pct counts equal values */
     qn_verdict verdict;
 } qn_finding;
 
-/* Zero-initialised is empty. */
+/* A zero-initialised list is empty. */
 typedef struct qn_findings {
     qn_finding *list;
     size_t n, room, n_out, n_skipped;
-    int has_lost; /* findings, for lack of memory */
+    int has_lost; /* findings were lost because memory ran out */
 } qn_findings;
 
 void qn_findings_free(qn_findings *findings);
@@ -43,7 +43,7 @@ __attribute__((format(printf, 6, 7))) void qn_finding_below(qn_findings *finding
                                                             qn_i64 n, double value, double limit,
                                                             const char *format, ...);
 
-/* Adds a finding without a comparison, such as that there was none, and says why. */
+/* Adds a finding without a comparison, and the reason. */
 __attribute__((format(printf, 5, 6))) void qn_finding_note(qn_findings *findings, const char *part,
                                                            qn_verdict verdict, const char *name,
                                                            const char *why, ...);
@@ -51,11 +51,11 @@ __attribute__((format(printf, 5, 6))) void qn_finding_note(qn_findings *findings
 /* "ok", "OUT", "skipped" */
 extern const char *const qn_verdict_words[]; /* by verdict, ended by NULL */
 
-/* QN_ERR_NOMEM when findings were lost. */
+/* QN_ERR_NOMEM if findings were lost. */
 qn_status qn_findings_complete(const qn_findings *findings, qn_err *err);
 
-/* QN_ERR_MISMATCH when a finding is out of bounds; the first of them is named. QN_ERR_INPUT when
- * all were skipped. */
+/* QN_ERR_MISMATCH if a finding is out of bounds; the first of them is named. QN_ERR_INPUT if all
+ * were skipped. */
 qn_status qn_findings_judge(const qn_findings *findings, qn_err *err);
 
 #endif

@@ -78,7 +78,7 @@ int qn_golden_has(const qn_golden *g, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* Records that a file which the check needs could not be read. */
+/* Records that a file the check needs could not be read. */
 static qn_status blocked(qn_golden *g, const char *file, const char *why, qn_err *err)
 {
     const int is_there = qn_golden_has(g, file);
@@ -234,7 +234,7 @@ int qn_golden_count(const json_t *object, const char *key)
 
 /* Folders. */
 
-/* The part of `name` between prefix and suffix, allocated; NULL when it is not such a name. */
+/* The part of `name` between prefix and suffix, allocated; NULL if there is no match. */
 static char *middle(const char *name, const char *prefix, const char *suffix)
 {
     const size_t all = strlen(name), head = strlen(prefix), tail = strlen(suffix);
@@ -347,7 +347,7 @@ qn_status qn_golden_graph(qn_golden *g, const char *name, qn_graph **out, qn_err
 
 /* Checks. */
 
-/* Whether a word is the name or the group of the check, or "all". */
+/* Whether a word is the check's name or group, or "all". */
 static int is_called(const qn_check *check, const char *word)
 {
     return !strcmp(word, check->name) || !strcmp(word, "all") ||

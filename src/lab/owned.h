@@ -9,7 +9,7 @@
 
 #include "util/status.h"
 
-/* Zero-initialised is empty. */
+/* A zero-initialised list is empty. */
 typedef struct qn_owned {
     struct qn_owned_thing *list;
     size_t n, room;

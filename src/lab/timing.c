@@ -1,4 +1,4 @@
-/* timing.c - runs of anything, and runs of graphs. */
+/* timing.c - times calls of any function, and runs of graphs. */
 #include "lab/timing.h"
 
 #include "lab/owned.h"
@@ -66,7 +66,7 @@ out:
 typedef struct graph_runs {
     qn_graph *graph;
     double sample_us;
-    int n_done, n_single; /* runs so far, and how many of them come one by one */
+    int n_done, n_single; /* runs so far; how many of them are run one by one */
     int runs;
 } graph_runs;
 

@@ -71,7 +71,7 @@ exits 0 "${run[@]}" --backend sim --arena 8K --digest arena.txt --log info
 same arena.txt
 has "$err" 'arc.vm: [0-9]+ runs on sim:0 with 2048 KB instead of 8 KB$'
 
-# What programs share.
+# Common prefixes of programs.
 for ending in hmirror vmirror rot180; do
     printf 'def solve_%s(I):\n    x1 = objects(I, T, T, T)\n    x2 = mapply(toindices, x1)\n' $ending
     printf '    x3 = fill(I, FIVE, x2)\n    O = %s(x3)\n    return O\n\n\n' $ending

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_arc_run.sh - `quern arc run`: programs on tasks, scores, files, errors with their place.
+# cli_arc_run.sh - `quern arc run`: programs on tasks, scores, files, errors with their positions.
 # test: cost 25
 . "$(dirname "$0")/lib.sh"
 
@@ -100,7 +100,7 @@ has b.jsonl '"list":"o","number":1,"flag":false,"task":"turn","ok":true,"equal":
 has b.jsonl '"list":"o","number":2,"flag":true,"task":"turn","ok":false,"bad":\{"step":"t2","line":5,"op":"first","error":"empty container","given":\["empty tuple"\]\}'
 has b.jsonl '"list":"s","number":3,"task":"turn","name":"height","ok":true'
 
-# A folder of files: batt programs are called as theirs, and none twice.
+# A folder of files: batt programs are named after them, each name once.
 mkdir many
 cp batt.py many/first.py
 cp batt.py many/second.py
@@ -121,13 +121,13 @@ refused 6 "many: again.py and turn.py both have a program 'turn'" quern arc run 
 mkdir none
 refused 6 'none: no \*.py and no \*.qarc file in this folder' quern arc run none --tasks tasks
 printf 'QARF, but no bytecode' >none/x.qarc
-refused 6 'none/x.qarc: no file of compiled programs' quern arc run none --tasks tasks
+refused 6 'none/x.qarc: not a file of compiled programs' quern arc run none --tasks tasks
 rm none/x.qarc
 echo 'def solve_x(I):' >none/x.py
 exits 6 quern arc run none --tasks tasks
 has "$err" '^none/x.py:1'
 
-# Programs that want too much end at a limit, and others are unharmed.
+# Programs that demand too much end at a limit, and others are not affected.
 cat >hostile.py <<'PROGRAMS'
 def solve_range(I):
     return interval(0, 2000000000, 1)
@@ -156,7 +156,7 @@ has "$out" '^output +2 +0 +0 '
 has "$out" '^turn +2 +2 +0 '
 [ "$(grep -c '"status":"limit"' h.jsonl)" -eq 8 ] || fail 'not eight limits'
 
-# Time; more of it, while a busy machine does not come to the short programs.
+# Time limits; longer ones while a busy machine does not get to the short programs.
 for seconds in 0.2 2 20; do
     exits 0 quern arc run hostile.py --tasks tasks/turn.json --pairs first --match all --check \
         --max-steps 2000000000 --timeout $seconds -o h.jsonl --stats h.json "${common[@]}"
@@ -169,7 +169,7 @@ has h.jsonl '"program":"steps".*"status":"limit".*"error":"prog steps line 12: c
 has h.json '"timeouts": 1,'
 refused 2 "--timeout: 'soon' is not a number" quern arc run hostile.py --tasks tasks --timeout soon
 
-# Long runs leave a device; on the CPU there is nothing to leave, and 0 is no limit.
+# Long runs leave a device; on the CPU there is nothing to leave, and 0 means no limit.
 printf 'def solve_turn(I):\n    x = interval(0, 900, 1)\n    return valmax(x, double)\n' >many.py
 for limit in 100 0; do
     exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim --quiet \
@@ -184,11 +184,11 @@ exits 0 quern arc run many.py --tasks tasks/turn.json --pairs test --backend sim
 grep -q -- '--max-turns is now --max-loops' "$err" || fail "the old name of --max-loops is not noted"
 has old.json '"LOOPS": 1$'
 
-# What is wrong.
+# Errors.
 refused 2 '--tasks is needed' quern arc run solvers.py
 refused 6 'cannot open none.py' quern arc run none.py --tasks tasks
 refused 2 "--arena: 1K is below the least value, 8192" quern arc run solvers.py --tasks tasks --arena 1K
-refused 2 "--disable-op: 'turn' is no primitive" \
+refused 2 "--disable-op: 'turn' is not a primitive" \
     quern arc run solvers.py --tasks tasks --disable-op size,turn
 printf 'def solve_other(I):\n    O = vmirror(I)\n    return O\n' >other.py
 refused 6 "no program has the id of a task \(the first is 'other'\)" \

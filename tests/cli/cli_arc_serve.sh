@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_arc_serve.sh - `quern arc serve`: a client that asks, is wrong, and asks again.
+# cli_arc_serve.sh - `quern arc serve`: a client that asks, makes a mistake, and asks again.
 . "$(dirname "$0")/lib.sh"
 
 cat >batch.jsonl <<'LINES'
@@ -50,7 +50,7 @@ def ask(**request):
     return answer
 
 
-# A search among made-up programs: of each generation the best is kept.
+# A search among generated programs: the best of each generation survives.
 random.seed(5)
 words = ["vmirror", "hmirror", "dmirror", "cmirror", "rot90", "rot180", "rot270"]
 grids = [[[random.randrange(10) for _ in range(4)] for _ in range(3)] for _ in range(6)]
@@ -73,7 +73,7 @@ for generation in range(20):
     assert any(score["solved"] == 6 for score in answer["scores"].values()), generation
     assert ask(clear="programs")["programs"] == 0
 
-# Whatever comes, there is an answer, and the next is right.
+# Whatever the input, there is an answer, and the next answer is right.
 for bad in ["{", "[]", "{}", "null", '{"run": 3}', '{"run": {"x": 1}}', '{"run": {"pairs": "odd"}}',
             '{"run": {"match": 1}}', '{"run": {"tasks": ["none"]}}', '{"run": {"programs": {}}}',
             '{"programs": []}', '{"tasks": {"a": {"train": [{"input": [[11]]}], "test": []}}}',

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_arc_solvers.sh - the public solvers.py, where it is at hand (QUERN_TEST_SOLVERS): its programs on
-# all training tasks, and on the CPU and an OpenCL device alike.
+# cli_arc_solvers.sh - the public solvers.py, if available (QUERN_TEST_SOLVERS): its programs on all training
+# tasks, on the CPU and on an OpenCL device.
 # test: long, cost 50
 . "$(dirname "$0")/lib.sh"
 

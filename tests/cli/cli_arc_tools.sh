@@ -22,7 +22,7 @@ has "$err" '^quern arc check: 1 of 6 cases fail$'
 refused 2 '--cases FILE is needed' quern arc check
 refused 6 'cannot open none.json' quern arc check --cases none.json
 
-# Make, and a picture of what made programs give.
+# Make, and a picture of the results of generated programs.
 exits 0 quern make programs --programs 4 --grids 2 --steps 50 --out one --seed 3
 exits 0 quern make programs --programs 4 --grids 2 --steps 50 --out two --seed 3
 diff -r one two >/dev/null || fail 'one seed makes different files'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_bench.sh - the micro-benchmarks print every figure they promise and keep them as JSON. What
-# the figures are is the business of whoever runs them.
+# cli_bench.sh - the micro-benchmarks print every figure they promise and save them as JSON. The values of the
+# figures are not tested.
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_HIDE=opencl,cuda TMPDIR=$scratch/tmp
@@ -18,7 +18,7 @@ for device in cpu sim; do
     done
 done
 lines "$out" 9
-# 40 stages that wait for each other take 40 times the 5 us of a launch, however they are sent.
+# 40 stages that wait for each other take 40 times the 5 us of a launch, however they are submitted.
 has "$out" "^40 stages replayed +sim:0 +5\.[0-9]+ "
 has kept/g.json '"format": "quern-bench/1"'
 has kept/g.json '"verb": "graph"'
@@ -86,7 +86,7 @@ for level in 1 2 3; do
 done
 lacks "$out" '^mix.*cpu:0'
 
-# A machine where a device was asked for that is not there measures the CPU, and says so.
+# If a requested device is missing, the CPU is measured, and a line says so.
 exits 0 bench graph --backend opencl --stages 3
 has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$'
 has "$out" '^3 stages direct +cpu:0 '

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_bench_compare.sh - before and after: kept figures against a new run.
+# cli_bench_compare.sh - before and after: saved figures compared with a new run.
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_HIDE=opencl,cuda
@@ -12,7 +12,7 @@ has "$out" '^ITEM +DEVICE +METRIC +BEFORE +AFTER +RATIO +CHANGE$'
     fail "not every figure has a ratio"
 lacks "$out" 'new$|gone$'
 
-# figures LIST: a kept file of bench graph with these figures
+# figures LIST: a saved file of bench graph with these figures
 figures() {
     printf '{"format": "quern-bench/1", "verb": "graph", "figures": [%s]}\n' "$1"
 }
@@ -21,7 +21,7 @@ figure() { # ITEM METRIC VALUE BETTER [DEVICE]
         "$1" "${5:-cpu:0}" "$2" "$3" "$4"
 }
 
-# Far slower before, far faster before, one that is no more, and two of a device that is not here.
+# Far slower before, far faster before, one that no longer exists, and two of a device that is not here.
 figures "$(figure '10 stages direct' us/run 1e9 less), $(figure '1 stage direct' us/run 1e-6 less),
     $(figure 'an old item' us/run 7 less), $(figure '1 stage direct' us/run 2 less cuda:0),
     $(figure '10 stages direct' us/run null less cuda:0)" >made.json
@@ -39,7 +39,7 @@ exits 0 bench ops --backend cpu --op vadd --sizes 100 --compare ops.json
 has "$out" '^vadd 100 +cpu:0 +GB/s .* better$'
 has "$out" '^vadd 100 +cpu:0 +us .* better$'
 
-# Files that are no good are refused before anything is measured.
+# Bad files are refused before anything is measured.
 refused 6 'cannot open none.json: ' bench graph --compare none.json
 refused 6 'ops.json is of bench ops, not of bench graph$' bench graph --compare ops.json
 echo '{"format": "quern-bench/2"}' >bad.json

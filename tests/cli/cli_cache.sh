@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# cli_cache.sh - the kernel cache as `quern cache` shows and clears it.
+# cli_cache.sh - `quern cache` shows and clears the kernel cache.
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_CACHE_DIR=$scratch/cache
 unset QUERN_CACHE
 
-# A folder that does not exist is an empty cache, and looking at it does not make it.
+# A folder that does not exist is an empty cache, and looking at it does not create it.
 exits 0 quern cache stat
 has "$out" "^folder +$QUERN_CACHE_DIR \(not made yet\)$"
 has "$out" '^entries +0, 0 B of 512.0 MiB$'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# cli_calibrate.sh - `quern calibrate`: what it prints, what it keeps, what it refuses.
+# cli_calibrate.sh - `quern calibrate`: its output, its profile, its refusals.
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_CACHE_DIR=$scratch/cache
 unset QUERN_CACHE QUERN_PROFILE QUERN_BACKEND
 
-# A machine that stops for seconds leaves no time to measure in: then again, or with more of it.
+# A machine that stalls for seconds leaves no time to measure in: then it is repeated, or gets more time.
 for _ in 1 2 3 4 5; do
     exits 0 quern calibrate --quick --backend cpu,sim
     ! grep -Eq '^vadd +sim:0 +[0-9]+ ' "$out" || break
@@ -22,7 +22,7 @@ for key in format identity updated links ops crossover_cold crossover_resident a
 done
 has "$profile" '"format": "quern-profile/1"'
 
-# Only the ops asked for; the others in the profile stay.
+# Only the requested ops; others in the profile stay.
 for seconds in 0.1 1 10; do
     exits 0 quern calibrate --op saxpy --seconds $seconds --backend cpu,sim --quiet
     ! grep -Eq '^saxpy +sim:0 ' "$out" || break

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_compare.sh - joins of scans: ratios, ties, holes, any number of scans and hosts.
+# cli_compare.sh - joins of scans: ratios, ties, gaps, any number of scans and hosts.
 . "$(dirname "$0")/lib.sh"
 
 well_formed() { ! command -v xmllint >/dev/null || xmllint --noout "$1" || fail "$1 is not well-formed"; }
@@ -32,7 +32,7 @@ has made/ab.md '\| +2 \| .*\| 0\.950 \| tie +\|$'
 has made/ab.md '\| +4 \| .*\| 1\.050 \| tie +\|$'
 has made/ab.md '\| +8 \| .*\| 0\.949 \| B +\|$'
 has made/ab.md '\| +32 \| .*\| 0\.500 \| B +\|$'
-# What one of them lacks is in no table of pairs.
+# Rows missing in one of them are in no table of pairs.
 awk '/^\|.* B \/ A / { on = 1 } /^$/ { on = 0 } on' made/ab.md >"$out"
 lacks "$out" '\| +(16|64) \|'
 lines "$out" 7
@@ -47,7 +47,7 @@ has "$out" '^sum +cold +cpu +0 .* 9 +-$'
 well_formed abc.html
 lacks abc.html '<script|<link|src=|href=|url\(|@import|https?://'
 has abc.html '3 scans of 2 hosts'
-# One panel per host in the chart of (vadd, cold), one in those that a single host has.
+# One panel per host in the chart of (vadd, cold), one in charts of a single host.
 [ "$(grep -c '<figcaption>AMD EPYC 7543</figcaption>' abc.html)" -eq 1 ] || fail "panels of the first host"
 [ "$(grep -c '<figcaption>Neoverse N1</figcaption>' abc.html)" -eq 3 ] || fail "panels of the second host"
 for series in 'a: CPU' 'b: CPU' 'a: cuda:0' 'c: CPU' 'c: cuda:3'; do
@@ -57,7 +57,7 @@ has abc.md '^## All scans$'
 has abc.md '^\| vadd +\| cold +\| cpu +\| +16 \| +100 µs \| +- \| +- \|$'
 has abc.md '^\| vadd +\| cold +\| cpu +\| +64 \| +- \| +1 µs \| +- \|$'
 
-# Two files of one name keep apart.
+# Two files with the same name stay separate.
 mkdir other
 cp b.csv other/a.csv
 exits 0 quern compare a.csv other/a.csv -o twins
@@ -68,7 +68,7 @@ scan 'x<y>&".csv' '<b>&"' vadd,1,cold,cpu,cpu:0,1
 exits 0 quern compare a.csv 'x<y>&".csv' -o marked
 well_formed marked.html
 
-# A real scan with itself: all ties.
+# A real scan compared with itself: all ties.
 exits 0 quern scan --progress off -q --sizes 100,1000 --samples 5 --backends cpu,cpu1 -o real
 exits 0 quern compare real.csv real.csv -o same
 has "$out" '^vadd +resident +cpu1 +2 +0 +0 +2 +none +- +-$'

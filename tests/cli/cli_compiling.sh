@@ -5,7 +5,7 @@ mock=${QUERN_BUILD_DIR:-$(dirname "$QUERN_BIN")}/libcuda_mock.so
 [ -e "$mock" ] || { echo "skipped: no $mock" >&2; exit 77; }
 script -qec true /dev/null >/dev/null 2>&1 || { echo 'skipped: no pseudo-terminals here' >&2; exit 77; }
 
-# A driver without a GPU, and no compiler that would take its time.
+# A mock driver without a GPU, and no slow compiler.
 export QUERN_CUDA_LIB=$mock QUERN_NVRTC_LIB=/nowhere QUERN_HIDE=opencl
 quern make programs --programs 2 --grids 1 --out made >/dev/null 2>&1
 run='quern arc run made/solvers.py --tasks made/tasks --backend cuda --quiet'
@@ -20,7 +20,7 @@ last="$run, into a file"
 QUERN_CACHE=0 exits 0 $run
 lacks "$err" 'takes a while'
 
-# The driver without a GPU runs nothing: what it leaves as results has no meaning, and the CPU's count.
+# The mock driver runs nothing: its results have no meaning, so the CPU's are used.
 has "$err" '^\[GPU\] arc\.vm failed: '
 QUERN_CACHE=0 exits 0 $run --digest device.txt
 exits 0 quern arc run made/solvers.py --tasks made/tasks --backend cpu --quiet --digest cpu.txt

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# cli_devices.sh - what `quern devices` lists, with and without GPU software on the machine.
+# cli_devices.sh - the output of `quern devices`, with and without GPU software on the machine.
 . "$(dirname "$0")/lib.sh"
 
-# Nothing of a GPU is needed to link or to start.
+# No GPU software is needed to link or to start.
 last="ldd quern"
 ldd "$QUERN_BIN" >"$out"
 lacks "$out" 'libcuda|libnvrtc|libOpenCL|libvulkan'
 
-# The table: the CPU is always there, first, and fine. A backend without devices says why.
+# The table: the CPU is always there, first, and ok. A backend without devices says why.
 exits 0 quern devices
 has "$out" '^ID +NAME +KIND +MEM GIB +UNITS +ARCH +STATE$'
 sed -n 2p "$out" | grep -Eq '^cpu:0 .* cpu +[0-9]+\.[0-9] +[0-9]+ +[^ ]+ +ok$' || fail "second line is not the CPU"
@@ -34,7 +34,7 @@ has "$out" '^  budget +128\.0 MiB$'
 QUERN_MEM_BUDGET=128M exits 0 quern --backend sim --mem-budget 64M devices -v
 has "$out" '^  budget +64\.0 MiB$'
 
-# -v and --json end with the profile: its age, and from which size on the device pays.
+# -v and --json end with the profile: its age, and the size from which the device is faster.
 usual_cache=${QUERN_CACHE_DIR-}
 export QUERN_CACHE_DIR=$scratch/cache
 exits 0 quern --backend cpu,sim devices -v
@@ -96,7 +96,7 @@ assert seen >= {"cpu", "opencl", "cuda"}, seen
 PYTHON
 fi
 
-# By flag, by variable; the flag beats the variable.
+# By flag, by variable; the flag overrides the variable.
 for line in "--backend cpu devices" "devices --backend=cpu" "--devices cpu devices"; do
     # shellcheck disable=SC2086
     exits 0 quern $line
@@ -107,7 +107,7 @@ has "$out" '^sim:0 '
 QUERN_BACKEND=sim exits 0 quern devices --backend cpu
 lacks "$out" '^sim:'
 
-# A device that is asked for and absent: the line, then the CPU; or exit 3.
+# A requested device that is absent: the line, then the CPU; or exit 3.
 QUERN_HIDE=cuda exits 0 quern --backend cuda devices
 lines "$err" 1
 has "$err" '^\[GPU\] init failed: cuda: hidden by QUERN_HIDE\. CPU fallback\.$'
@@ -119,7 +119,7 @@ has "$err" '^\[GPU\] init failed: .*sim:7.*\. CPU fallback\.$'
 refused 2 "--backend: 'vulkan' names no backend" quern --backend vulkan devices
 QUERN_BACKEND=vulkan refused 2 ".*'vulkan'" quern devices
 
-# Metrics of the run, whatever the command; a place that cannot be written is a failure.
+# Metrics of the run, whatever the command; a path that cannot be written is a failure.
 exits 0 quern --backend sim devices --metrics run.json
 has run.json '"command": "devices"'
 has run.json '"status": "ok"'
@@ -134,7 +134,7 @@ has "$err" '^quern devices: .*file/run.json'
 exits 0 quern --threads 3 --backend cpu devices
 has "$out" '^cpu:0 .*\(3 thr\)'
 
-# version --verbose: what was built in, what was found
+# version --verbose: built-in features, libraries found
 exits 0 quern version
 lines "$out" 1
 exits 0 quern version --verbose
@@ -145,7 +145,7 @@ QUERN_HIDE=opencl QUERN_CC=/no/such/compiler exits 0 quern version -v
 has "$out" '^  opencl +hidden by QUERN_HIDE$'
 has "$out" '^  cc +missing: /no/such/compiler$'
 has "$out" '^ +no kernels from text on the CPU: '
-# Every optional library is named; below one that is missing stands what that means.
+# Every optional library is named; a missing one is followed by the consequences.
 QUERN_GDAL_LIB=/no/gdal QUERN_CHOLMOD_LIB=/no/cholmod QUERN_NVRTC_LIB=/no/nvrtc \
     QUERN_CUDA_LIB=/no/cuda QUERN_OPENCL_LIB=/no/opencl exits 0 quern version -v
 for library in GDAL CHOLMOD NVRTC 'CUDA driver' OpenCL; do
@@ -156,7 +156,7 @@ for library in FFTW VkFFT OpenMP Jansson libpng; do
     has "$out" "^  $library +"
 done
 
-# Commands that work on one device refuse a list before they open anything, so nothing else is said.
+# Commands that work on one device refuse a list before they open anything, so nothing else is printed.
 for list in all cuda:0,cuda:1 cpu,sim; do
     for verb in 'solweig run' 'solweig svf' 'solweig check' 'les run' 'les bench' 'les check' \
         'fit run nothing.fit' 'fit check' 'fit bench hello'; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_docs.sh QUERN PAGE - what a page of the guide tells a reader to type is run, in an empty folder.
+# cli_docs.sh QUERN PAGE - runs the commands of a page of the guide, in an empty folder.
 #
 #   ```sh          a block of commands: must end with exit code 0
 #   ```c own.c     a file: written under that name before the blocks below it run
@@ -14,7 +14,7 @@ page=$(realpath "${2:?usage: $0 path/to/quern page.md}")
 name=$(basename "$page" .md)
 n_blocks=0
 
-# One thread of readers has no GPU: where a page does not name a device, the CPU is meant.
+# Many readers have no GPU: a page that names no device means the CPU.
 export QUERN_BACKEND=cpu
 
 # Numbers and widths of columns differ from machine to machine.
@@ -65,7 +65,7 @@ anchors() {
     sed -nE 's/^#+ +//p' "$1" | tr '[:upper:]' '[:lower:]' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
-# Links within the repository lead somewhere. Python and reports are parts that a tree may lack.
+# Links within the repository lead somewhere. A tree may lack Python and reports.
 while IFS= read -r link; do
     target=$(dirname "$page")/${link%%#*}
     case $link in

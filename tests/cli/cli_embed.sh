@@ -1,5 +1,5 @@
 #!/bin/bash
-# quern-embed: what it writes for a kernel file in two precisions, and what it refuses.
+# quern-embed: its output for a kernel file in two precisions, and its refusals.
 set -eu
 embed=${QUERN_BUILD_DIR:-$(dirname "$1")}/quern-embed
 root=${QUERN_SOURCE_DIR:-$(dirname "$0")/../..}
@@ -104,7 +104,7 @@ printf '#include "missing.h"\nMAP(a, IN(float, x))\n{\n}\n' >lost.c
 refuses 'missing.h' kernel lost.c "$gen/l.gen.c" "$gen/l.gen.h"
 refuses 'cannot open nowhere.c' kernel nowhere.c "$gen/n.gen.c" "$gen/n.gen.h"
 refuses 'usage: quern-embed kernel' kernel pair.c
-# With NVRTC here, what it refuses stops the build and shows its log.
+# With NVRTC, a text that it refuses stops the build and shows its log.
 if ! "$embed" kernel pair.c "$gen/pair.gen.c" "$gen/pair.gen.h" | grep 'no NVRTC' >/dev/null; then
     printf 'MAP(a, OUT(float, x))\n{\n    x[gx] = nothing;\n}\n' >wrong.c
     refuses 'wrong.c(3): error: identifier "nothing" is undefined' \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The example programs give the same answer on every device, and move what they say they move.
+# The example programs give the same answer on every device, and report their transfers correctly.
 # test: long, cost 38
 . "$(dirname "$0")/lib.sh"
 
@@ -33,7 +33,7 @@ has "$out" 'at most 2 in flight, 12 stages on devices'
 exits 0 "$dir/search" cpu
 has "$out" '"rot180 rot270":\{"runs":2,"solved":2,'
 has "$out" '"rot180 rot90":\{"runs":2,"solved":0,'
-# Not on OpenCL: its kernels are many, and others test them there.
+# Not on OpenCL: it has many kernels, and others test them there.
 for device in cpu sim; do
     exits 0 "$dir/town" "$device"
     has "$out" '^sky view 0\.32 in the street, 0\.91 in the open$'

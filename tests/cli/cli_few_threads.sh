@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# cli_few_threads.sh - solweig where hardly a thread, or little address space, can be had: GDAL waits
-# for ever for threads that it does not get.
+# cli_few_threads.sh - solweig with hardly any threads, or little address space: GDAL waits forever for
+# threads that it does not get.
 # test: long
 . "$(dirname "$0")/lib.sh"
 
 exits 0 quern make town --size 48 --out city
 echo '2006 207 13 0 0 0 0 0 0 2 60 27 -999 0 800 0 0 0 0 0 0 -999 -999 0' >noon.txt
-# The limit is one of the user, and root has none.
+# The limit is per user, and root has none.
 as=()
 if [ "$(id -u)" = 0 ]; then
     command -v setpriv >/dev/null || { echo 'skipped: no setpriv'; exit 77; }

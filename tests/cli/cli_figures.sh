@@ -13,7 +13,7 @@ awk '/^<!-- figures /,/^-->/ { made = 1; next } /^\|---/ && !made { print FILENA
      /^$/ { made = 0 } { before = $0 }' "$root/docs/performance.md" >bare
 empty bare
 
-# A figure that drifts is noticed and mended; a row that is gone is named.
+# A figure that differs is noticed and corrected; a missing row is named.
 mkdir -p tree/docs
 cp -r "$root/bench" tree/bench
 cp "$root/README.md" tree/

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# cli_fit_bad.sh - `quern fit` on what is wrong: texts, data, folders, and points without derivatives.
+# cli_fit_bad.sh - `quern fit` with wrong input: texts, data, folders, and points without derivatives.
 . "$(dirname "$0")/lib.sh"
 
 common=(--backend cpu --quiet)
 quern fit new nist >nist.fit
 quern fit new mesh >mesh.fit
 
-# Files that are not there, or not what they should be.
+# Files that are missing, or of the wrong kind.
 refused 6 'cannot open none.fit: ' quern fit run none.fit "${common[@]}"
 mkdir folder
 refused 6 'cannot read folder: it is a folder$' quern fit run folder "${common[@]}"
@@ -25,7 +25,7 @@ has "$err" 'bad.dat'
 sed 's/none.dat/..\/bad.dat/' data.fit >up.fit
 exits 6 quern fit run up.fit "${common[@]}"
 
-# A text with faults: each with its place, at once.
+# A text with faults: all of them at once, each with its position.
 cat >faults.fit <<'FIT'
 fit 1;
 param a = 1;
@@ -66,7 +66,7 @@ refused 2 "'opps' is no part; did you mean ops\?$" quern fit check --golden . --
 exits 6 quern fit check --golden folder --backend cpu --quiet
 has "$err" 'nothing was compared'
 
-# What cannot be written is told before anything is solved, and leaves nothing.
+# Files that cannot be written are reported before anything is solved, and leave nothing.
 : >file
 refused 1 '.*file' quern fit run mesh.fit --out file/under "${common[@]}"
 refused 1 '.*file' quern fit run nist.fit --report file/r.json "${common[@]}"
@@ -83,7 +83,7 @@ exits 1 quern fit run short.fit --report short.json "${common[@]}"
 has "$err" '^quern fit run: not converged: max_iterations: 3 iterations are the limit'
 has short.json '"status": "max_iterations"'
 
-# Points without derivatives: a status and a sentence, and never a parameter that is no number.
+# Points without derivatives: a status and a sentence, and never a parameter that is not a number.
 finite() {
     lacks "$1" '"values": \[[^]]*null'
     sed '1,/^PARAMETER/d' "$out" >table

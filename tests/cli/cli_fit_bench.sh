@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_fit_bench.sh - what `quern fit bench` prints, writes and refuses, on few instances.
+# cli_fit_bench.sh - output, files and refusals of `quern fit bench`, with few instances.
 # test: long, cost 36
 . "$(dirname "$0")/lib.sh"
 

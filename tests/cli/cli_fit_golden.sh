@@ -8,7 +8,7 @@ golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/fit
 [ -r "$golden/nist/nist.json" ] || { echo "skipped: no golden data in $golden"; exit 77; }
 common=(--backend cpu --quiet)
 
-# Everything on the CPU, operations and meshes on the fake device.
+# Everything on the CPU, operations and meshes on the simulated device.
 exits 0 quern fit check --golden "$golden" "${common[@]}"
 for part in ops composites nist mgh bal mesh examples; do
     has "$out" "^$part +[0-9]+ findings of [0-9]+ values: [0-9]+ ok, 0 out of bounds, "
@@ -34,7 +34,7 @@ has "$out" '^p\[2\]\.x +(4|3\.99999999[0-9]*|4\.00000000[0-9]*) '
 exits 0 quern fit run bal.fit --data "$golden/bal" "${common[@]}"
 has "$out" '^cost 1416\.77'
 
-# NIST sets with starts on the command line; x1 and x2, and a logarithm of what was measured.
+# NIST sets with starts on the command line; x1 and x2, and a logarithm of the measurements.
 fit_set() { # NAME RESPONSE MODEL WANT START...
     local name=$1 response=$2 model=$3 want=$4 k=1 sets=()
     shift 4

@@ -34,7 +34,7 @@ number() { sed -n "s/.*\"$2\": \([0-9.e+-]*\),*\$/\1/p" "$1" | head -1; }
 for device in "${devices[@]}"; do
     run=(--backend "$device" --fallback error --quiet --report r.json --stats s.json)
 
-    # As many values as there are, and half of them: the same bits.
+    # A limit of all values, and of half of them: the same bits.
     exits 1 quern fit run ring.fit "${run[@]}" --out kept
     has s.json '"operations_repeated": 0'
     exits 1 env QUERN_FIT_LIVE=50 quern fit run ring.fit "${run[@]}" --out again
@@ -43,7 +43,7 @@ for device in "${devices[@]}"; do
     has s.json '"peak_live_kept": 10[0-9],'
     cmp kept/x.csv again/x.csv || fail 'values computed again changed the result'
 
-    # Contraction: kernels of its own, said in the report, the same result but for its last bits.
+    # Contraction: separate kernels, noted in the report, the same result except for its last bits.
     exits 1 quern fit run strict.fit "${run[@]}" --out strict
     has r.json '"strict_fp": true'
     lacks "$out" '^note: .*strict_fp'

@@ -9,7 +9,7 @@ for kind in nist mesh bal sketch; do
     cp "$out" $kind.fit
 done
 
-# A curve: what people see.
+# A curve: the printed output.
 exits 0 quern fit run nist.fit --memory-map none.md "${common[@]}"
 has none.md '^The engine was asked for none'
 lacks "$out" '^files:'
@@ -20,7 +20,7 @@ has "$out" '^b2 +0\.00055015643[0-9]* +7\.26686[0-9]*e-06 +0\.0001$'
 has "$out" '^residual standard deviation 0\.101878[0-9]*, 12 degrees of freedom$'
 empty "$err"
 
-# Starts: several --set, lists, constants; names that are none are refused.
+# Starts: several --set, lists, constants; unknown names are refused.
 exits 0 quern fit run nist.fit --set b1=250 --set b2=0.0005 "${common[@]}"
 has "$out" '^b1 +238\.9421291[0-9]* +2\.70700[0-9]+ +250$'
 exits 0 quern fit run nist.fit --set b1=250,b2=0.0005 "${common[@]}"
@@ -79,7 +79,7 @@ exits 0 quern fit run bal.fit --out made "${common[@]}"
 has "$out" '^lm, schur on cpu:0 in f64'
 lines made/points.csv 9
 
-# Several solves, one after the other; gradients, boxes, what is fixed.
+# Several solves, one after the other; gradients, bounds, fixed parameters.
 cat >two.fit <<'FIT'
 fit 1;
 table T(x, y) = { 0 1; 1 3.1; 2 4.9; 3 7.2 };
@@ -111,7 +111,7 @@ FIT
 exits 0 quern fit run unroll.fit "${common[@]}"
 has "$out" '^cost (0\.[01][0-9]*|[0-9.]+e-[0-9]+), from 12\.3190256964; '
 
-# Devices: the same film on each; a solver that one does not have is done on the CPU, aloud.
+# Devices: the same film on each; if a device lacks the solver, the CPU solves, and a line says so.
 exits 0 quern fit run mesh.fit --backend sim --quiet --memory-map map.md --out made
 has map.md '^\| fit.x \| 1 \| 15000 \| 15000 \| fit\.[a-z.]+ \| fit\.[a-z.]+ \| sim:0 \| 1 \| 1 \|$'
 has "$out" '^lm, pcg on sim:0 in f64'
@@ -124,7 +124,7 @@ has "$err" '^\[GPU\] fit.solve failed: .*pcg\. CPU fallback\.$'
 has "$out" '^b1 +238\.9421291'
 exits 3 quern fit run nist.fit --backend sim --quiet --fallback error
 
-# Sums by atomic additions, which are in no order: said in the report.
+# Sums by atomic additions, which have no fixed order: noted in the report.
 with 'accumulate = atomic;' >atomic.fit
 exits 0 quern fit run atomic.fit --backend sim --quiet --out made --report atomic.json
 has "$out" '^cost 2\.6092'
@@ -135,7 +135,7 @@ with 'accumulate = any;' >any.fit
 exits 6 quern fit run any.fit --quiet
 has "$err" 'accumulate = any; it is one of auto, gather, owner, atomic'
 
-# A Jacobian stored in f32, or computed anew: the same film, and the report says which.
+# A Jacobian stored in f32, or not stored: the same film, and the report says which.
 with 'linear_solver = pcg; storage = f32;' >rounded.fit
 exits 0 quern fit run rounded.fit --backend cpu --quiet --out made --report r.json --stats s.json
 has "$out" '^cost 2\.6092'
@@ -154,7 +154,7 @@ with 'storage = f32; jacobian = free;' >both.fit
 exits 6 quern fit run both.fit --quiet
 has "$err" 'storage = f32 says how a Jacobian is stored, and jacobian = free stores none'
 
-# An interrupt ends a solve that would not end, with everything written.
+# An interrupt ends an endless solve, with everything written.
 cat >endless.fit <<'FIT'
 fit 1;
 mesh M = icosphere(4, 1.0);
@@ -164,7 +164,7 @@ solve adam { max_iterations = 100000000; function_tolerance = 0; gradient_tolera
 solve lm { }
 write x to "stopped.obj";
 FIT
-# (in the background of a script interrupts are ignored, unless they are asked for)
+# (background jobs of a script ignore interrupts unless that is changed)
 last='quern fit run endless.fit'
 env --default-signal=INT quern fit run endless.fit --report stopped.json --backend cpu --progress on \
     >"$out" 2>"$err" &

@@ -14,7 +14,7 @@ exits 0 quern fit check sketch.fit --json
 has "$out" '"term": "h"'
 has "$out" '"instances": 2'
 
-# Grad: right derivatives pass; a kink at the start is told as a difference.
+# Grad: right derivatives pass; a kink at the start is reported as a difference.
 for kind in nist mesh bal sketch; do
     for device in cpu sim; do
         exits 0 quern fit grad $kind.fit --backend $device --quiet
@@ -26,7 +26,7 @@ printf 'fit 1;\nparam a = 0;\nresidual r { yield 1 + abs(a); }\n' >kink.fit
 exits 4 quern fit grad kink.fit --backend cpu --quiet
 has "$err" '^quern fit grad: the derivative in a is '
 
-# Emit: a line per operation, for each target; what cc and others compile.
+# Emit: a line per operation, for each target; cc and other compilers accept it.
 for target in c opencl cuda wgsl; do
     for kernel in res jac grad; do
         exits 0 quern fit emit nist.fit --target $target --kernel $kernel

@@ -25,7 +25,7 @@ run_examples() {
     rm -rf "$folder"
     mkdir "$folder"
     last="example of $title: $(cat "$script")"
-    # A profile of a moment is not for other tests; compiled kernels are.
+    # Other tests may use compiled kernels, but not these hasty profiles.
     [ "$title" != 'quern calibrate' ] || export QUERN_CACHE_DIR=$scratch/cache
     (cd "$folder" && timeout 1000 bash -e "$script") >"$out" 2>"$err" </dev/null || code=$?
     export QUERN_CACHE_DIR=$kernels
@@ -48,7 +48,7 @@ run_examples quern
 for command in $commands; do
     check_help "$command"
     verbs=$(names_below Verbs)
-    # That of a command with verbs is the one of its first verb.
+    # A command with verbs has the example of its first verb.
     [ -n "$verbs" ] || run_examples "quern $command"
     for verb in $verbs; do
         check_help "$command" "$verb"

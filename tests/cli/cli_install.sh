@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An installed copy is enough to build and run a program, by pkg-config and by find_package.
+# An installed copy is enough to build and run a program, with pkg-config and with find_package.
 . "$(dirname "$0")/lib.sh"
 
 if nm -D "$QUERN_BIN" | grep __asan_init >/dev/null; then
@@ -38,7 +38,7 @@ for file in man/man1/quern.1 man/man1/quern-tasks.1 bash-completion/completions/
     [ -s "$prefix/share/$file" ] || fail "share/$file is not installed"
 done
 
-# Nothing of a GPU is linked, nor what is loaded on first use.
+# Neither GPU libraries nor libraries loaded on first use are linked.
 exits 0 ldd "$prefix/bin/quern"
 lacks "$out" 'cuda|OpenCL|nvrtc|gdal'
 exits 0 ldd "$libdir/libquern.so"

@@ -11,7 +11,7 @@ file() {
     printf '%s\n' "${@:2}" >"$1"
 }
 
-# A tree without a fault, in which each kind of file includes what it may.
+# A tree without a fault, in which each kind of file includes all that is allowed.
 clean() {
     rm -rf tree
     mkdir tree

@@ -56,7 +56,7 @@ exits 0 env OMP_NUM_THREADS=1 "$QUERN_BIN" les run --progress off --quiet --back
     --stride 100 --hash-every 500 --observer snapshots --video none --resume --out ./moved/
 same moved long
 
-# A run that never began is started; one that is finished stays as it is, until it is started again.
+# A run that never began is started; a finished one stays unchanged until it is started again.
 exits 0 les --checkpoint-every 15 --resume --out again
 exits 0 les --out whole
 same again whole

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# cli_limits.sh - files that are too large, and text of files that a terminal would obey.
+# cli_limits.sh - files that are too large, and control sequences in the text of files.
 . "$(dirname "$0")/lib.sh"
 
 root=$(cd "$test_dir/../.." && pwd)
 
-# A hole in a file takes no room on the disk. Less memory than the file has bytes is enough to refuse
-# it. Sanitizers take more address space than there is.
+# A hole in a file takes no disk space. A file can be refused with less memory than its size. Sanitizers need
+# more address space than the limit.
 too_large() {
     local name=$1 limit=$2
     shift 2

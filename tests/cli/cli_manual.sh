@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_manual.sh - man pages and completions say what the tables of the commands say, and shells take
-# them: bash, and zsh and fish where they are installed.
+# cli_manual.sh - man pages and completions agree with the tables of the commands, and shells accept them:
+# bash, and zsh and fish if installed.
 . "$(dirname "$0")/lib.sh"
 
 # Man pages: one for the program and one for each command, without a warning.
@@ -30,7 +30,7 @@ refused 2 "--out writes all pages; 'fit' asks for one$" quern man fit --out page
 refused 1 'cannot make the folder /dev/null: ' quern man --out /dev/null/x
 refused 2 "'tcsh' is not one of bash, zsh, fish$" quern completion tcsh
 
-# What the build made for the installation is the same.
+# The files made by the build for the installation are the same.
 made=$(dirname "$QUERN_BIN")/manual
 for shell in bash:quern zsh:_quern fish:quern.fish; do
     exits 0 quern completion "${shell%%:*}"
@@ -38,7 +38,7 @@ for shell in bash:quern zsh:_quern fish:quern.fish; do
     [ ! -d "$made" ] || cmp -s "$out" "$made/completion/${shell#*:}" || fail "$shell: another script"
 done
 
-# Bash: offers WORD...: what is offered after these words, the last being incomplete.
+# Bash: offers WORD...: the completions after these words, the last one incomplete.
 offers() {
     bash -c '. ./quern; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quern; echo "${COMPREPLY[*]}"' \
         offers quern "$@"

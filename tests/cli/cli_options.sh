@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_options.sh - one hand: an option of one name means one thing in every command.
+# cli_options.sh - consistency: an option name means the same in every command.
 . "$(dirname "$0")/lib.sh"
 
 exits 0 quern --help
@@ -17,7 +17,7 @@ for command in $commands; do
     done
 done
 
-# one FLAG VALUE [EXCEPT]: wherever FLAG is, it takes VALUE ('' for none), but in commands of EXCEPT.
+# one FLAG VALUE [EXCEPT]: wherever FLAG exists, it takes VALUE ('' for none), except in the commands EXCEPT.
 one() {
     local wrong
     wrong=$(awk -F'\t' -v want="$1${2:+ $2}" -v flag="$1" -v except="${3:-^$}" \
@@ -45,7 +45,7 @@ one --verbose ''
 one --dsm FILE
 one --tile 'auto|N'
 
-# What is written comes last, so that the end of a help text says where results are.
+# Output options come last, so that the end of a help text says where results are.
 outputs='^(-o|--(out|json|csv|md|report|stats|picture|trace|digest|op-times|save|log-metrics|video))( |$)'
 misplaced=$(awk -F'\t' -v outputs="$outputs" '
     $1 != verb { verb = $1; seen = "" }
@@ -53,7 +53,7 @@ misplaced=$(awk -F'\t' -v outputs="$outputs" '
     seen != "" && $1 !~ /^(les|compare) / { print $1 ": " $2 " comes after " seen }' options)
 [ -z "$misplaced" ] || fail "$misplaced"
 
-# Folders of results have one default, and no help ends in an empty one.
+# Folders of results have one default, and no help shows an empty one.
 for verb in 'les run' 'solweig run' 'solweig svf' 'solweig walls' 'make programs' 'make town' 'fit run'; do
     # shellcheck disable=SC2086
     exits 0 quern $verb --help

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make package: a .deb and a .tar.gz that say what they need, and work where they are unpacked.
+# make package: a .deb and a .tar.gz that list their dependencies, and work where they are unpacked.
 # test: cost 37
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +22,7 @@ for package in "$deb" "$tar"; do
 done
 (cd made && exits 0 sha256sum -c ./*.sha256)
 
-# What it says about itself.
+# Metadata.
 exits 0 dpkg-deb -f "$deb"
 has "$out" '^Package: quern$'
 has "$out" "^Version: $version\$"
@@ -32,7 +32,7 @@ has "$out" '^Maintainer: .*@'
 grep '^Depends:' "$out" >depends
 lacks depends 'cuda|gdal|opencl|ocl-icd'
 
-# The .deb: the command, and a program that is built against what was unpacked.
+# The .deb: the command, and a program built against the unpacked files.
 exits 0 dpkg-deb -x "$deb" root
 exits 0 root/usr/bin/quern version
 has "$out" "$version"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Python package installs with pip, twice at no cost, and passes its tests.
+# The Python package installs with pip, the second time without building, and passes its tests.
 # test: cost 55
 . "$(dirname "$0")/lib.sh"
 
@@ -14,7 +14,7 @@ has_fftw || {
 }
 
 look='import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))'
-# Modules may belong to another Python than the first of the PATH.
+# Modules may belong to another Python than the first in PATH.
 for candidate in python3 /usr/bin/python3 none; do
     [ "$candidate" != none ] || {
         echo "skipped: no python3 with numpy, pip, pytest, setuptools and wheel" \
@@ -24,7 +24,7 @@ for candidate in python3 /usr/bin/python3 none; do
     ! "$candidate" -c "$look" numpy pip pytest setuptools wheel 2>/dev/null || break
 done
 
-# The environment stays in the build folder; one that is there is used again.
+# The environment stays in the build folder; an existing one is used again.
 build=$(dirname "$QUERN_BIN")
 venv=$build/python-venv
 python=$venv/bin/python
@@ -33,7 +33,7 @@ if ! "$python" -m pip --version >/dev/null 2>&1; then
     exits 0 "$candidate" -m venv --without-pip --system-site-packages "$venv"
 fi
 
-# pip leaves its traces beside the sources, which may be shared: a copy is built.
+# pip leaves files beside the sources, which may be shared, so a copy is built.
 mkdir tree
 cp -r "$QUERN_SOURCE_DIR/python" tree/python
 cp "$QUERN_SOURCE_DIR/README.md" tree/
@@ -64,7 +64,7 @@ exits 0 cc -shared -fPIC other.c -o libquern.so
 QUERN_LIBRARY=$PWD/libquern.so exits 1 "$python" -c 'import quern'
 has "$err" 'has no table of its structs'
 
-# Kernels that run for a moment: PoCL compiles them in a fraction of the time unoptimised.
+# Kernels that run only briefly: PoCL compiles them in a fraction of the time without optimisation.
 export QUERN_CACHE_DIR=$build/test-quick POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable
 exits 0 env QUERN_BIN="$QUERN_BIN" "$python" -m pytest -q -p no:cacheprovider tree/python/tests
 has "$out" '^[0-9]+ passed'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_report.sh - one page about several runs, what it refuses, and how a browser shows it: wide and
-# narrow, light and dark, nothing over the edge, every picture there.
+# cli_report.sh - one page about several runs, refusals, and its look in a browser: wide and narrow, light and
+# dark, nothing beyond the edge, every picture there.
 # shellcheck disable=SC1091,SC2154  # lib.sh, and what it sets
 # test: long
 . "$(dirname "$0")/lib.sh"
@@ -77,7 +77,7 @@ for text in 'Sky view' 'Mean radiant temperature, 13:00' 'Before and after' 'Mem
     has $page "$text"
 done
 has $page '<span>quern</span> <span>solweig</span> <span>run</span> <span>--dsm</span>'
-# A folder of folders stands for them; one run needs no metrics.
+# A folder of folders is expanded into them; one run needs no metrics.
 mkdir all
 cp -r tasks puzzles all
 exits 0 quern report all -o all.html
@@ -86,7 +86,7 @@ has "$out" '^arc run '
 rm -r again/metrics.json
 exits 0 quern report again -o again.html
 has again.html 'How hot it feels in a town'
-# A comparison that does not hold is on the page, and the exit code says so.
+# A failed comparison is on the page, and the exit code says so.
 mkdir off
 cp tasks/metrics.json off
 sed 's/"ok": true/"ok": false/' town/agreement.json >off/agreement.json
@@ -113,7 +113,7 @@ refused 6 'broken/film.png is not a PNG image: ' quern report broken -o x.html
 refused 1 'cannot ' quern report tasks -o /dev/null/x.html
 [ ! -e x.html ] || fail "a page in spite of an error"
 
-# As a browser shows it.
+# In a browser.
 
 browser=
 for name in chromium chromium-headless-shell google-chrome; do

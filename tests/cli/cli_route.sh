@@ -65,7 +65,7 @@ has "$out" '^Uniform-32k +2 +[0-9.]+ '
 has "$out" '^Uniform-32k +all +[0-9.]+ '
 has "$out" '^9 rounds; '
 
-# What is refused.
+# Refusals.
 refused 2 'give either a TRACE.csv or --scenario' quern route eval
 refused 2 'give either a TRACE.csv or --scenario' quern route eval trace.csv --scenario all
 refused 2 "--spread: '0' is not a number between 1 and 24" quern route eval --scenario all --spread 0 --backend cpu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_run_folder.sh - what a run finds in its folder: nothing, a finished run, an unfinished one, and
-# those of other options or tools.
+# cli_run_folder.sh - what a run may find in its folder: nothing, a finished run, an unfinished one, and runs
+# with other options or of other tools.
 . "$(dirname "$0")/lib.sh"
 
 exits 0 quern make town --size 48 --out city
@@ -18,20 +18,20 @@ same() {
     done
 }
 
-# A run that never began is started; one that is finished says so.
+# A run that never began is started; for a finished run, a line says so.
 exits 0 hot --out all
 exits 0 hot --out new --resume
 same new
 exits 0 hot --out new --resume
 has "$out" '^the run in new is finished already: there is nothing to do$'
 
-# Files of other options stay, and the run says so.
+# Files made with other options stay, and the run says so.
 exits 0 hot --out new --sky iso
 has "$err" '^quern: warn: new: files of an earlier run with other options stay beside those of this run$'
 exits 4 hot --out new --resume
 has "$err" 'it had "sky=1", this one has "sky=0"'
 
-# An unfinished run is not lost to another tool. Its resumption ends as if nothing had happened.
+# Another tool does not remove an unfinished run. When resumed, it ends as if nothing had happened.
 QUERN_FAULT='launch:tmrt@3*1' exits 3 hot --out part --fallback error
 has "$err" 'what is finished is kept: repeat the command with --resume$'
 find part | sort >before

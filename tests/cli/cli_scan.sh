@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_scan.sh - what `quern scan` measures, checks and writes. Times are never judged, only their
-# order and form; where a crossover is needed, the simulated device has one by its costs.
+# cli_scan.sh - what `quern scan` measures, checks and writes. Times are never judged, only their order and
+# form; if a crossover is needed, the costs of the simulated device provide one.
 # test: long
 . "$(dirname "$0")/lib.sh"
 
@@ -40,7 +40,7 @@ rows $csv | awk -F, '
     { for (i = 7; i <= 13; i++) if ($i !~ /^[0-9]+\.[0-9][0-9][0-9]$/) print "decimals: " $0 }' >"$out"
 empty "$out"
 
-# Other forms of the same.
+# Other spellings of the same options.
 well_formed made/here/s.html
 lacks made/here/s.html '<script|<link|src=|href=|url\(|@import|https?://'
 has made/here/s.html '<svg'
@@ -94,11 +94,11 @@ PY
 exits 0 scan --sizes 20000 --backends sim:0 --residency cold -o x
 has x.csv '^vadd,20000,cold,sim,sim:0,.*,160000,80000,1$'
 
-# What is wrong is found, what cannot be measured is a hole.
+# Wrong results are found; sizes that cannot be measured leave gaps.
 QUERN_FAULT=corrupt:vadd refused 4 'vadd of size 1000 on sim:0: 1 of 1000 values differ from the CPU' \
     scan --sizes 1000 --backends cpu,sim -o bad
 [ ! -e bad.csv ] || fail "a wrong scan was written"
-# Halved six times, 8 MB still exceed the 4000 bytes that the device gives.
+# Halved six times, 8 MB still exceed the 4000 bytes that the device provides.
 QUERN_FAULT='alloc>4000' exits 0 scan --sizes 100,2000000 --backends cpu,sim --residency cold -o hole
 has "$err" 'vadd of size 2000000, cold, on sim:0 was not measured: .*out of memory'
 has hole.csv '^# note vadd of size 2000000, cold, on sim:0 was not measured: '
@@ -108,7 +108,7 @@ QUERN_FAULT='alloc>4000' refused 3 'vadd of size 2000000 on sim:0: ' \
     scan --sizes 2000000 --backends cpu,sim --fallback error -o hole
 unset QUERN_FAULT QUERN_THREADS
 
-# A backend that is not there has no rows, and is said to be missing.
+# A missing backend has no rows, and is reported.
 exits 0 scan --sizes 1000 --backends cpu,opencl -o absent
 has "$err" '^\[GPU\] init failed: opencl: hidden by QUERN_HIDE\. CPU fallback\.$'
 lacks absent.csv ',opencl,'

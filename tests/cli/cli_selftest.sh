@@ -22,7 +22,7 @@ has "$out" '^[0-9]+ checks, 0 failed$'
 lacks "$out" 'no case for this op'
 lacks "$out" 'FAILED'
 
-# Every op that can be named has a row.
+# Every op with a name has a row.
 for op in vadd saxpy chain sum dot max matmul sha256 keccak256 merkle scan segments map_{abs,add,cos,div,exp,log,max,min,mul,neg,sin,sqrt,square,sub,tanh}; do
     has "$out" "^parity: $op +- +ok +ok$"
 done
@@ -40,7 +40,7 @@ has "$out" '^CHECK +host +sim:0$'
 QUERN_HIDE=opencl exits 3 selftest --backend opencl
 has "$err" '^quern selftest: no device opencl to test$'
 
-# What is wrong is found: a wrong bit, a launch that is refused, a kernel that does not compile.
+# Faults are found: a wrong bit, a refused launch, a kernel that does not compile.
 QUERN_FAULT=corrupt:matmul exits 4 selftest --backend sim
 has "$out" '^parity: matmul +- +FAILED$'
 has "$out" '^FAILED: parity: matmul on sim:0: 1 of 4489 elements differ, first at 0'
@@ -52,7 +52,7 @@ QUERN_FAULT=compile:keccak256 exits 4 selftest --backend sim
 has "$out" '^known: keccak256 +- +FAILED$'
 has "$out" '^parity: keccak256 +- +FAILED$'
 
-# --fallback=error forbids fallbacks of work, not the test of what they do.
+# --fallback=error forbids fallbacks of real work, not the tests of fallback itself.
 exits 0 selftest --backend sim --fallback error
 
 # Without a cache there is no round trip to test.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_solweig_check.sh - `quern solweig check`: findings, what is absent or damaged, cases by the
-# names of their files, exit codes.
+# cli_solweig_check.sh - `quern solweig check`: findings, absent or damaged files, cases by file name, exit
+# codes.
 . "$(dirname "$0")/lib.sh"
 
 refused 2 'give --golden DIR' quern solweig check --backend cpu
@@ -18,7 +18,7 @@ mkdir mine
 cp -r "$golden"/{athens,points,tables,weather} mine
 chmod -R u+w mine
 
-# All that is there, file by file; nothing of what is absent.
+# All existing files are listed one by one, and no absent ones.
 check() {
     exits "$1" quern solweig check --golden mine --stage "$2" --backend cpu --quiet
 }
@@ -48,7 +48,7 @@ has "$out" ' athens/shadow_az180_alt60_veg.npy +160000 +0 +0 .* ok$'
 has "$out" ' athens/shadow_az179_alt60_bldg.npy .* OUT$'
 rm mine/athens/shadow_az179_* mine/points/delay_case9*
 
-# One number that is not right, one file that is none, one that is cut short, one that is absent.
+# One wrong number, one file of another kind, one that is cut short, one that is absent.
 printf '\xc2' | dd of=mine/points/tmrt_out_aniso.npy bs=1 seek=1003 conv=notrunc status=none
 echo none >mine/points/groundtemp_tg.npy
 truncate -s 1000 mine/points/delay_case1_lup.npy
@@ -60,7 +60,7 @@ has "$out" ' points/delay_case1_lup.npy .* cannot be read: .* OUT$'
 has "$out" ' points/delay_case2_tgmap1.npy +- .* absent +skipped$'
 has "$err" 'quern solweig check: 3 of [0-9]+ findings are out of bounds, the first of them points/groundtemp_tg.npy'
 
-# A file that others are made of: its stage alone is not checked.
+# A file that others depend on: only its own stage is not checked.
 rm mine/athens/gvf_params.json
 echo '{' >mine/athens/radiation_params.json
 check 4 gvf,radiation,aniso
@@ -69,6 +69,6 @@ has "$out" '^gvf +athens/gvfumep_out_lup_win60.npy .* ok$'
 has "$out" '^radiation +athens/radiation_params.json .* cannot be read: .* OUT$'
 has "$out" '^aniso +athens/aniso_clear_noon_out_lside_sun.npy .* ok$'
 
-# Nothing to compare at all is no success.
+# Having nothing to compare is not a success.
 check 6 ga
 has "$err" 'nothing was compared'

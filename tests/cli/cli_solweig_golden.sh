@@ -18,7 +18,7 @@ has "$out" '^ga +ga/aniso_20060726_tmrt_h13.npy .* ok$'
 has "$out" '^gbg +gbg/aniso_19970606_timeseries.csv tmrt_mean .* ok$'
 has "$out" '^svf +athens/shmat_win64_veg.npy +81920 +0 +0 +100.000 '
 
-# As near to what was measured as the reference: 6.2 K and 5.3 K.
+# As close to the measurements as the reference: 6.2 K and 5.3 K.
 exits 0 quern solweig check --golden "$golden" --measured --backend cpu --quiet
 has "$out" '^aniso_20060726 +16 +6.1[0-9]+ '
 has "$out" '^iso_20060726 +16 +5.2[0-9]+ '

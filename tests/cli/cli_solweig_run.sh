@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_solweig_run.sh - what `quern solweig run` writes, survives and refuses, on a small city.
+# cli_solweig_run.sh - files, faults and refusals of `quern solweig run`, on a small city.
 # test: long, cost 54
 . "$(dirname "$0")/lib.sh"
 
@@ -11,8 +11,8 @@ place=(--lat 57.7 --lon 12 --utc 1)
 city=(--dsm city/dsm.npy --cdsm city/cdsm.npy --progress off)
 hot() { quern solweig run "${city[@]}" --weather day.txt "${place[@]}" "$@"; }
 
-# Rasters and tables of two folders are the same, byte for byte. Files that were written tile by
-# tile have their blocks in another order: there the tables tell (test_sw_run.c looks at pixels).
+# Rasters and tables of two folders are equal, byte for byte. Files written tile by tile have their blocks in
+# another order: for those, only the tables are compared (test_sw_run.c compares pixels).
 same() {
     local file
     for file in $(cd "$1" && find . -name '*.csv' -o -name '*.tif' -o -name '*.npy'); do
@@ -63,7 +63,7 @@ lines hour/timeseries.csv 2
 exits 0 quern compare hour hour -o made/hour # grids of the night have no value
 has "$out" ': [0-9]+ equal$'
 
-# View factors that were kept, tiles, other devices.
+# Saved view factors, tiles, other devices.
 exits 0 hot --backend cpu --out plain
 exits 0 quern solweig svf "${city[@]}" --backend cpu --out view
 exits 0 hot --backend cpu --svf view --out kept
@@ -118,8 +118,8 @@ QUERN_FAULT='copy_d2h@9*1' refused 3 '' hot --backend sim --fallback error --qui
 QUERN_FAULT=launch:aniso refused 3 '' hot --backend sim --fallback error --quiet --out strict
 [ -z "$(left strict)" ] || fail "a run that failed left files"
 
-# A full disk: one error, nothing under a final name.
-# A limit on the size of files fails as a full disk does. It comes early, and behind a computation.
+# A full disk: one error, nothing under a final name. A limit on file sizes fails like a full disk.
+# It is hit early, and after a computation.
 full() {
     (
         trap '' XFSZ

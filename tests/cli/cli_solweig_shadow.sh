@@ -68,7 +68,7 @@ for name in wall_height wall_aspect; do
     cmp -s w/$name.npy wf/$name.npy || fail "other walls after a copy that failed"
 done
 
-# What cannot be.
+# Impossible requests.
 refused 2 'where is the sun' shadow --dsm city/dsm.npy -o x.npy
 refused 2 'where is the sun' shadow --dsm city/dsm.npy --azimuth 3 -o x.npy
 refused 2 '--at and --azimuth' shadow --dsm city/dsm.npy --azimuth 3 --at 2006-07-26T13:30 -o x.npy

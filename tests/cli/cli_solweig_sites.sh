@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_solweig_sites.sh - the two sites of the reference data on a machine without GDAL: their layers
-# as arrays, whole days and measurements from these, what is said where they are absent.
+# cli_solweig_sites.sh - the two sites of the reference data on a machine without GDAL: their layers as
+# arrays, whole days and measurements from these, messages if they are absent.
 # test: long, cost 29
 . "$(dirname "$0")/lib.sh"
 
@@ -8,7 +8,7 @@ golden=${QUERN_TEST_DATA:-$QUERN_SOURCE_DIR/../shared/data}/solweig
 [ -r "$golden/ga/DSM_GA.tif" ] || { echo "skipped: no golden data in $golden"; exit 77; }
 without_gdal() { env QUERN_GDAL_LIB=/nowhere/libgdal.so "$@"; }
 
-# GeoTIFF alone is no help there.
+# GeoTIFF files alone do not help there.
 exits 6 without_gdal quern solweig check --golden "$golden" --stage prep,days --backend cpu --quiet
 has "$out" ' ga/DSM\*\.tif .* no GDAL to read it, and no .npy beside it +skipped$'
 refused 6 '.* no layers of a site: ga/DSM' without_gdal quern solweig check --golden "$golden" --export-npy none
@@ -29,13 +29,13 @@ done
 exits 0 without_gdal quern solweig check --golden there --measured --backend cpu --quiet
 has "$out" '^aniso_20060726 +16 +6.1[0-9]+ '
 
-# Beside GeoTIFF the arrays are taken where GDAL is absent.
+# If both exist, the arrays are used when GDAL is absent.
 cp "$golden"/ga/*.tif there/ga
 chmod u+w there/ga/*.tif
 exits 0 without_gdal quern solweig check --golden there --stage prep --backend cpu --quiet
 has "$out" ' ga/prep_dsm.npy .* ok$'
 
-# A place that is none.
+# An invalid place.
 echo '{"transform": [0, 2, 0, 0, 0]}' >there/ga/DSM_GA.place.json
 exits 4 without_gdal quern solweig check --golden there --stage prep --backend cpu --quiet
 has "$out" ' 5 terms of transform, not 6'

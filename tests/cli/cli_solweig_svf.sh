@@ -13,7 +13,7 @@ same_data() {
     cmp -s <(tail -c "$1" "$2") <(tail -c "$1" "$3") || fail "$2 and $3 differ"
 }
 
-# Bench, and the city it makes.
+# Bench, and the city it generates.
 exits 0 quern solweig bench --size 96 --relief 20 --steps 2 --samples 1 --tile 40 --save city \
     --backend cpu --quiet
 for stage in shadow ground gvf.thermal delay tmrt utci pet 'step without pet'; do
@@ -61,7 +61,7 @@ for patches in 145 305 609; do
     has p$patches/svf.json "\"patches\": $patches"
 done
 
-# Tiles give the same bytes; progress goes forward and waits for the sums.
+# Tiles give the same bytes; progress moves forward and waits for the sums.
 for tile in 17 40 64; do
     exits 0 svf --dsm city/dsm.npy --cdsm city/cdsm.npy --out tiled --rasters npy --tile $tile \
         --pixel-size 4 --metrics tiled.json
@@ -81,7 +81,7 @@ has "$err" '^solweig svf .* 95 % '
 has "$err" '^solweig svf .* 100 % '
 sed -n 's/^solweig svf .* \([0-9]*\) % .*/\1/p' "$err" | sort -nc || fail "progress goes back"
 
-# A device with memory of its own: results come back, and nothing else.
+# A device with its own memory: only results are copied back.
 QUERN_FAULT=sim.launch_us=0,sim.gbps=100000 exits 0 quern solweig svf --backend sim --quiet \
     --progress off --fallback error --dsm city/dsm.npy --cdsm city/cdsm.npy --out sim --rasters npy \
     --tile 50 --metrics sim.json
@@ -105,7 +105,7 @@ QUERN_FAULT=launch:svf.finish exits 3 quern solweig svf --backend sim --quiet --
     --fallback error --dsm city/dsm.npy --out never
 [ ! -e never/svf.json ] || fail "a failed run left a cache"
 
-# What cannot be.
+# Impossible requests.
 refused 2 '--dsm FILE is needed' svf --out bad
 refused 6 'cannot open nowhere.npy' svf --dsm nowhere.npy --out bad
 refused 2 "--patches: '150' is not one of 145, 153, 305, 609" svf --dsm city/dsm.npy --patches 150
@@ -126,7 +126,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 [ ! -e bad ] || fail "a refused run made its folder"
 
-# A disk that is full, by a limit on the size of files: nothing is left under its name.
+# A full disk, simulated by a limit on file sizes: no file appears under its name.
 for kib in 4 40; do
     (
         trap '' XFSZ

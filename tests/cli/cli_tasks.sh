@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_tasks.sh - batches, benches, the pipe and file hashes as `quern tasks` shows them.
+# cli_tasks.sh - batches, benches, the pipe and file hashes of `quern tasks`.
 # test: cost 31, quick-opencl
 . "$(dirname "$0")/lib.sh"
 
@@ -37,14 +37,14 @@ for backend in cpu sim opencl; do
 done
 [ "$(cut -d, -f1 cpu.csv | tr '\n' ' ')" = "id 1 2 3 4 5 6 7 8 9 10 11 12 13 " ] || fail "order"
 
-# Without -o the results go to stdout. Cutting into chunks changes nothing; nor does a second run.
+# Without -o the results go to stdout. Neither cutting into chunks nor a second run changes anything.
 exits 0 quern --backend sim --chunk-elems 10000 -q tasks run batch.csv
 empty "$err"
 cut -d, -f1-3,6-8 "$out" | cmp -s - cpu.same || fail "chunks change results"
 QUERN_BUCKET_MIN=1024 exits 0 quern --backend sim -q tasks run batch.csv --no-verify
 has "$out" '^4,saxpy,300,sim,sim:0,1024,ok,'
 
-# The rule of trees is an option; the argument of a task beats it.
+# The rule of trees is an option; the argument of a task overrides it.
 printf 'id,op,n,seed,arg\n1,merkle,777,3,\n2,merkle,777,3,plain\n' >trees.csv
 exits 0 quern --backend cpu -q tasks run trees.csv --merkle-rule rfc6962
 [ "$(grep '^1,' "$out" | cut -d, -f8)" = "$(grep '^11,' cpu.csv | cut -d, -f8)" ] || fail "--merkle-rule"
@@ -61,7 +61,7 @@ has fault.json '"name": "gpu_fallback_count"'
 QUERN_FAULT=launch:vadd exits 3 quern --backend sim --fallback=error tasks run batch.csv -o never.csv
 [ ! -e never.csv ] || fail "a refused fallback left a result"
 
-# A wrong result ends with 4, is marked, and the others are kept.
+# A wrong result ends with 4 and is marked; the others stay.
 QUERN_FAULT='corrupt:dot@2' exits 4 quern --backend sim tasks run batch.csv -o wrong.csv
 has "$err" '^quern tasks run: task 6 \(dot, size 5000\): 1 of 1 values differ'
 has wrong.csv '^6,dot,5000,sim,sim:0,16384,failed,'

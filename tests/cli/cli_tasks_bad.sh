@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_tasks_bad.sh - what `quern tasks` refuses, how, and that nothing is left half-written.
+# cli_tasks_bad.sh - refusals of `quern tasks`; nothing is left half-written.
 . "$(dirname "$0")/lib.sh"
 
 export QUERN_BACKEND=sim
@@ -56,7 +56,7 @@ refused 6 'cannot read folder: it is a folder$' quern tasks run folder
 refused 6 'cannot open missing: ' quern tasks hash good.csv missing
 refused 6 'cannot read folder: it is a folder$' quern tasks hash folder
 
-# Places that cannot be written: found before the work, and nothing else is touched
+# Paths that cannot be written: found before the work, and nothing else is touched
 refused 1 'cannot write .*no/such/folder/result.csv' quern tasks run good.csv -o no/such/folder/result.csv
 refused 1 'cannot write folder: it is a folder$' quern tasks run good.csv -o folder
 refused 1 'cannot write .*no/such/folder/b.csv' quern tasks bench --scenario Uniform-32k --csv no/such/folder/b.csv
@@ -64,7 +64,7 @@ refused 1 'cannot write .*no/such/folder/p.csv' quern tasks pipe --csv no/such/f
 exits 1 quern -q tasks run good.csv -o result.csv --memory-map good.csv/map.md
 rm -f result.csv
 
-# A disk that is full: the old result stays, no temporary is left
+# A full disk: the old result stays, no temporary file is left
 echo old >result.csv
 { echo id,op,n,seed,arg; for i in $(seq 200); do echo "$i,vadd,10,1,"; done; } >many.csv
 if (trap '' XFSZ && ulimit -f 4 && exec quern -q tasks run many.csv -o result.csv >"$out" 2>"$err"); then fail "a full disk went unnoticed"; fi
@@ -73,12 +73,12 @@ rm -f result.csv
 QUERN_FAULT=launch:vadd exits 3 quern -q --fallback=error tasks run good.csv -o result.csv
 [ -z "$(find . -name 'result.csv*' -o -name '*.tmp')" ] || fail "something is left: $(ls)"
 
-# More than the machine has
+# More memory than the machine has
 printf 'id,op,n,seed,arg\n1,sha256,60000000,1,1000000000\n' >huge.csv
 refused 5 'batch of 1 tasks: out of memory \(need ' quern tasks run huge.csv -o result.csv
 [ ! -e result.csv ] || fail "a result was written"
 
-# stdout that refuses
+# stdout that cannot be written
 if [ -w /dev/full ]; then
     for line in "run good.csv" "run --scenario Uniform-32k" "hash good.csv"; do
         code=0

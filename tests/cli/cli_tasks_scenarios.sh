@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cli_tasks_scenarios.sh - seven of seven scenarios verified, on every backend that is here.
+# cli_tasks_scenarios.sh - seven of seven scenarios verified, on every available backend.
 . "$(dirname "$0")/lib.sh"
 
 # all BACKEND DEVICE [option...]
@@ -31,7 +31,7 @@ QUERN_HIDE=opencl,cuda exits 0 quern tasks run --scenario all
 [ "$(grep -Ec ' cpu:0 .* verified$' "$out")" -eq 7 ] || fail "not 7 of 7 without GPU software"
 lacks "$err" 'failed'
 
-# One of them, in any case; not verified when that is not wanted
+# One of them, ignoring case; not verified if that is switched off
 exits 0 quern --backend sim -q tasks run --scenario large-mixed --no-verify
 lines "$out" 2
 has "$out" '^Large-Mixed +6 +2 +sim:0 +[0-9.]+ +[0-9.]+ +0  not verified$'

@@ -70,7 +70,7 @@ has "$out" '^1,vadd,20000,sim,sim:0,'
 head -1 batch.csv >none.csv
 refused 6 'none.csv: 0 tasks' quern --devices $four tasks run none.csv
 
-# A device that is lost in the middle: same results, and the summary and the metrics name it
+# A device lost in the middle: same results, and the summary and the metrics name it
 for split in equal proportional dynamic; do
     QUERN_FAULT='sim.devices=4,device_lost@5*1' \
         exits 0 quern --devices $four --split $split --metrics m.json tasks run batch.csv
@@ -89,7 +89,7 @@ QUERN_FAULT='sim.devices=4,device_lost:sha256@3*1' \
 cmp -s roots "$out" || fail "roots differ after a loss"
 has "$err" '^  failed     sim:[0-3]: sha256: '
 
-# All are lost: the CPU does the rest, said once; or the run stops
+# All are lost: the CPU does the rest, reported once; or the run stops
 QUERN_FAULT='sim.devices=4,device_lost@5' exits 0 quern --log error --devices $four tasks run batch.csv
 cut -d, -f1-3,6,8 "$out" | cmp -s want - || fail "results differ after all were lost"
 has "$out" ',cpu,cpu:0,.*,fallback,'
@@ -98,7 +98,7 @@ QUERN_FAULT='sim.devices=4,device_lost@5' \
     exits 3 quern --log none --fallback=error --devices $four tasks run batch.csv
 has "$err" '^quern tasks run: .*fallback is forbidden'
 
-# Devices that are not there
+# Missing devices
 exits 0 quern --devices sim:0,sim:9 -q tasks run batch.csv
 [ "$(cat "$err")" = '[GPU] init failed: no device sim:9 (sim has 4). CPU fallback.' ] || fail "line"
 lines "$err" 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_variables.sh - every variable that the sources read is in the manual and in the guide, and
-# these name no other; and a bad value is refused.
+# cli_variables.sh - every variable that the sources read is in the manual and in the guide, which name no
+# others; a bad value is refused.
 . "$(dirname "$0")/lib.sh"
 
 root=$(cd "$test_dir/../.." && pwd)

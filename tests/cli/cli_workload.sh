@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# examples/workload is a whole workload: laid over the tree, it builds and runs in every place that
+# examples/workload is a whole workload: copied into the tree, it builds and runs in every place that
 # CONTRIBUTING.md names, at most nine, none of them in the engine.
 # test: cost 8
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ life=$root/examples/workload
     exit 77
 }
 
-# Folders it adds files to, and the one that has the command's line in its table.
+# Folders to which it adds files, and the one whose table has the command's line.
 places=$(cd "$life" && find . -type f | sed -E 's#^\./##; s#/options/.*#/options#; s#/[^/]*$##' | sort -u)
 [ "$(wc -l <<<"$places")" -le 9 ] || fail "more than nine places: $places"
 ! grep -E '^src/(engine|hal|util)' <<<"$places" || fail "a place in the engine"
@@ -57,7 +57,7 @@ has "$out" '--steps N +generations to compute \(default 4\)'
 exits 2 ./quern_life life --rows 0
 has "$err" '--rows: '
 
-# Python, where it has numpy.
+# Python, if it has numpy.
 if python3 -c 'import numpy' 2>/dev/null; then
     exits 0 "${CC:-cc}" -shared -o libquern.so -Wl,--whole-archive "$build/libquern.a" -Wl,--no-whole-archive \
         life.o life_kernel.o "${libraries[@]}"

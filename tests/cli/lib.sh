@@ -1,6 +1,6 @@
 # lib.sh - assertions for tests of the command. `. "$(dirname "$0")/lib.sh"` with the path of the
 # built command as $1: puts `quern` on the PATH and the script into an empty folder, which is
-# removed at the end. A failed assertion says what was run and what came, and ends the script.
+# removed at the end. A failed assertion prints the command and its result, and ends the script.
 set -euo pipefail
 
 QUERN_BIN=$(realpath "${1:?usage: $0 path/to/quern}")
@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-# exits CODE COMMAND... : runs it, keeps its output in $out and $err, checks the exit code.
+# exits CODE COMMAND... : runs it, stores its output in $out and $err, checks the exit code.
 exits() {
     local want=$1 code=0
     shift

@@ -1,3 +1,3 @@
-# devices.sh - profiles that calibrate writes are not for other tests; no OpenCL, as on most laptops.
+# devices.sh - other tests must not use the profiles that calibrate writes; no OpenCL, as on most laptops.
 # shellcheck shell=bash disable=SC2154
 export QUERN_CACHE_DIR=$scratch/cache QUERN_HIDE=opencl

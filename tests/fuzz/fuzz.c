@@ -43,7 +43,7 @@ void fuzz_make_folder(qn_temp_dir *dir)
 {
     qn_err err;
 
-    if (access("/dev/shm", W_OK) == 0) /* in memory: readers bring what they write to the disk */
+    if (access("/dev/shm", W_OK) == 0) /* in memory, since readers sync files */
         setenv("TMPDIR", "/dev/shm", 1);
     fuzz_ok(qn_temp_dir_make(dir, &err), &err);
 }
@@ -56,7 +56,7 @@ static const char *path_of(const fuzz_reader *reader)
     return path;
 }
 
-/* The file is made anew, so that its reader may rename or remove it. */
+/* The file is created again each time, so that its reader may rename or remove it. */
 static void write_input(const char *path, const uint8_t *bytes, size_t n)
 {
     FILE *file;
@@ -93,13 +93,13 @@ static void check_sentence(const qn_err *err)
 qn_status fuzz_one(const fuzz_reader *reader, const uint8_t *bytes, size_t n, qn_err *err)
 {
     const char *path = reader->file ? path_of(reader) : NULL;
-    uint8_t *copy = malloc(n + 1); /* no more, so that reading on is seen */
+    uint8_t *copy = malloc(n + 1); /* exactly that many, so that reading past the end is noticed */
     struct rusage used;
     qn_status st;
 
     fuzz_must(copy != NULL, "no memory");
     memcpy(copy, bytes, n);
-    copy[n] = 0; /* as behind every file that is read */
+    copy[n] = 0; /* as after every file that is read */
     if (reader->mend)
         reader->mend(copy, n);
     if (path)
@@ -130,7 +130,7 @@ const char *__lsan_default_suppressions(void)
 }
 
 #ifdef QN_FUZZ
-/* libFuzzer leaves options with two dashes to the program. */
+/* libFuzzer passes options with two dashes on to the program. */
 static const fuzz_reader *chosen;
 static qn_temp_dir own;
 

@@ -1,8 +1,8 @@
-/* fuzz.h - readers of files that somebody else may have made, fed with any bytes.
+/* fuzz.h - feeds arbitrary bytes to readers of files that others may have made.
  *
- * A reader gets its input as a file, and as memory that ends with a NUL behind it. It returns what
- * the function under test returned; a failure must come with a sentence of one line. Whatever it
- * opens once (a context, a folder) stays open to the end of the process.
+ * A reader gets its input as a file, and in memory followed by a NUL. It returns the status of the
+ * function under test; a failure must come with a sentence of one line. Anything it opens once (a
+ * context, a folder) stays open until the process ends.
  */
 #ifndef QN_TESTS_FUZZ_H
 #define QN_TESTS_FUZZ_H
@@ -14,26 +14,25 @@
 #include <string.h>
 
 typedef struct fuzz_input {
-    const char *folder, *path; /* of the file, which has the name that the reader wants */
+    const char *folder, *path; /* of the file, under the name that the reader needs */
     const uint8_t *bytes;
     size_t n;
 } fuzz_input;
 
 typedef struct fuzz_reader {
-    const char *name; /* also of its folder of seeds */
+    const char *name; /* also the name of its folder of seeds */
     const char *file; /* NULL: it needs no file */
     qn_status (*read)(const fuzz_input *in, qn_err *err);
-    void (*mend)(uint8_t *bytes,
-                 size_t n); /* makes checksums right, so that changes get past them */
+    void (*mend)(uint8_t *bytes, size_t n); /* corrects checksums, so that changes get past them */
     void (*seed)(
-        const char *path); /* writes a good file: of formats that change with the program */
+        const char *path); /* writes a good file, for formats that change with the program */
 } fuzz_reader;
 
 /* Rows of the table, in files by layer. */
 extern const fuzz_reader fuzz_util[], fuzz_engine[], fuzz_results[], fuzz_solweig[], fuzz_les[],
     fuzz_fit[], fuzz_arc[];
 
-/* Ends the process where something must hold and does not. */
+/* Ends the process if something that must hold does not. */
 static inline void fuzz_must(int is_so, const char *what)
 {
     if (is_so)

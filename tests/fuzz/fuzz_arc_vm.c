@@ -1,9 +1,9 @@
 /* fuzz_arc_vm.c - any program that passes the check, in the virtual machine.
  *
- * The first byte chooses: the others are the bytes of a compiled program, which the check may
- * refuse, or choose the instructions of a program that it takes (unit/arc/arc_bytes_program.h). The
- * machine must come to an end, stay in its arrays, and leave an output that can be read. It is
- * compiled for each way that blocks go; FUZZ_VM is then the name of the function.
+ * Depending on the first byte, the others are the bytes of a compiled program, which the check may
+ * refuse, or choose the instructions of a program that it accepts (unit/arc/arc_bytes_program.h).
+ * The machine must finish, stay within its arrays, and leave an output that can be read. It is
+ * compiled for every order in which blocks run; FUZZ_VM is then the name of the function.
  */
 #ifndef FUZZ_VM
 #define FUZZ_VM fuzz_arc_vm
@@ -58,7 +58,7 @@ qn_status FUZZ_VM(const fuzz_input *in, qn_err *err)
 
     if (n < 3)
         return qn_fail(err, QN_ERR_INPUT, "%zu bytes are no program", n);
-    if (bytes[0] % 2) { /* a block of its own, at which reading on is seen */
+    if (bytes[0] % 2) { /* an exact block, so that reading past its end is noticed */
         n_code = n - 1;
         fuzz_must((code = malloc(n_code)) != NULL, "no memory");
         memcpy(code, bytes + 1, n_code);

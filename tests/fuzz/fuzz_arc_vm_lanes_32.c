@@ -1,4 +1,4 @@
-/* fuzz_arc_vm_lanes_32.c - as fuzz_arc_vm.c, blocks going the way of a team of 32. */
+/* fuzz_arc_vm_lanes_32.c - like fuzz_arc_vm.c, with blocks run like those of a team of 32. */
 #define FUZZ_VM fuzz_arc_vm_lanes_32
 #define WIDTH   32
 #include "fuzz_arc_vm.c"

@@ -1,12 +1,13 @@
-/* main.c - readers without libFuzzer: seeds, inputs that once found a defect, and changes of both.
+/* main.c - runs readers without libFuzzer, on seeds, inputs that once found a defect, and changed
+ * versions of both.
  *
  * usage: fuzz [--seconds=S] [--inputs=N] [--seed=N] [--max-len=BYTES] [--jobs=N]
  *             [READER [FILE...]]
  *
- * Every reader gets the files in corpus/NAME and found/NAME and then N changed ones, or more within its
- * share of the seconds. What input number i of a reader is depends on the seed and i alone. Each reader is a
- * process of its own; of one that dies, the last input is left as fuzz-NAME.input, and
- * `fuzz NAME fuzz-NAME.input` repeats it.
+ * Every reader gets the files in corpus/NAME and found/NAME and then N changed ones, or more within
+ * its share of the seconds. Input number i of a reader depends only on the seed and i. Each reader
+ * runs in its own process; if it dies, its last input is saved as fuzz-NAME.input, and `fuzz NAME
+ * fuzz-NAME.input` repeats it.
  */
 #include "run.h"
 
@@ -22,7 +23,7 @@
 enum { MOST_SEEDS = 256, MOST_JOBS = 64 };
 
 typedef struct settings {
-    double seconds; /* in all; then, of each reader */
+    double seconds; /* in total; later, per reader */
     uint64_t inputs;
     uint64_t seed;
     size_t max_len;
@@ -85,7 +86,7 @@ static uint64_t draw(uint64_t below)
     return below ? qn_random_u64(state, drawn++) % below : 0;
 }
 
-/* Puts `n` bytes at `at`, in place of `gone` ones. */
+/* Replaces `gone` bytes at `at` by `n` others. */
 static void splice(sample *s, size_t at, size_t gone, const void *bytes, size_t n, size_t max_len)
 {
     if (at + gone > s->n || s->n - gone + n > max_len)
@@ -199,7 +200,7 @@ static void change(sample *s, size_t max_len)
 
 /* One reader, in a process of its own. */
 
-/* The input is on file before it is read, for the case that this process dies of it. */
+/* The input is written to a file before it is read, in case this process dies of it. */
 static int try_input(const fuzz_reader *reader, const char *kept, const sample *s, int is_told)
 {
     FILE *file = fopen(kept, "wb");
@@ -255,7 +256,7 @@ static void run_reader(const fuzz_reader *reader, const settings *o, const char 
     }
     printf("%-14s %9llu inputs, %3.0f %% taken\n", reader->name, (unsigned long long)(i + n_seeds),
            n_seeds ? 100 * (double)n_taken / (double)(i + n_seeds) : 0);
-    exit(0); /* so that the search for leaks runs */
+    exit(0); /* so that the leak check runs */
 }
 
 /* All readers. */
@@ -284,7 +285,7 @@ static job start(const fuzz_reader *reader, const settings *o, const char *root)
     return j;
 }
 
-/* Waits for any job and takes it off the list; 1 when its reader has failed. */
+/* Waits for any job and removes it from the list; returns 1 if its reader has failed. */
 static int finish(job *jobs, int *n_jobs, const char *root)
 {
     char kept[1200], name[100], *bytes = NULL;

@@ -13,8 +13,8 @@
 
 #include <unistd.h>
 
-/* Program text: what parses is compiled with all passes and with none; what was compiled must pass
- * the check of foreign programs and come back from its file form. */
+/* Program text: text that parses is compiled with all passes and with none; the result must pass
+ * the check of foreign programs and survive a round trip through its file form. */
 
 static void check_program(const qn_arc_source *program, unsigned off)
 {
@@ -37,7 +37,7 @@ static void check_program(const qn_arc_source *program, unsigned off)
     qn_arc_code_free(&code);
 }
 
-/* Every note has a place in the text, and is printed in three lines. */
+/* Every note has a position in the text, and is printed in three lines. */
 static void check_notes(const qn_arc_file *file)
 {
     int n_lines = 1, n_printed = 0;
@@ -216,7 +216,7 @@ static qn_status read_requests(const fuzz_input *in, qn_err *err)
     return st;
 }
 
-/* The virtual machine, by the ways that blocks go (fuzz_arc_vm*.c). */
+/* The virtual machine, in every order in which blocks run (fuzz_arc_vm*.c). */
 qn_status fuzz_arc_vm(const fuzz_input *in, qn_err *err);
 qn_status fuzz_arc_vm_lanes(const fuzz_input *in, qn_err *err);
 qn_status fuzz_arc_vm_lanes_16(const fuzz_input *in, qn_err *err);

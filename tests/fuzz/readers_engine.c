@@ -1,4 +1,4 @@
-/* readers_engine.c - what the engine keeps on disk. */
+/* readers_engine.c - the files that the engine keeps on disk. */
 #include "fuzz.h"
 
 #include "engine/device/context.h"
@@ -12,7 +12,7 @@
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-enum { DIGEST = 24 }; /* where it begins in a file: kcache.h */
+enum { DIGEST = 24 }; /* its offset in a file: kcache.h */
 
 static qn_status store_entry(const char *folder, const void *data, size_t n, qn_err *err)
 {
@@ -33,7 +33,7 @@ static void seed_entry(const char *path)
     free(folder);
 }
 
-/* The content with its right digest, behind a head that may be wrong in everything else. */
+/* The content with a correct digest, after a head that may be wrong in everything else. */
 static void mend_entry(const fuzz_input *in, qn_err *err)
 {
     FILE *file;
@@ -66,7 +66,7 @@ static qn_status read_entry(const fuzz_input *in, qn_err *err)
     return found == QN_KCACHE_HIT ? QN_OK : qn_fail(err, QN_ERR_INPUT, "the entry is not believed");
 }
 
-/* What the router knows of a device. */
+/* The router's profile of a device. */
 
 static qn_ctx *profile_ctx(const char *path)
 {

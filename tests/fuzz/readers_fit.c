@@ -5,7 +5,7 @@
 #include "domain/fit/read/read.h"
 #include "domain/fit/text/text.h"
 
-/* Every file of a program is the program. */
+/* Every file that the program names is the program itself. */
 static qn_status read_itself(void *user, const char *name, char **data, size_t *n, qn_err *err)
 {
     const fuzz_input *in = user;

@@ -62,7 +62,7 @@ static void seed_checkpoint(const char *path)
     qn_les_saved_free(&saved);
 }
 
-/* A state that is taken over must let itself be stepped and asked. */
+/* A state that is accepted must allow steps and queries. */
 static qn_status use_state(const qn_les_bytes *state, qn_err *err)
 {
     qn_les_sim *sim = sim_of_checkpoint();

@@ -1,4 +1,4 @@
-/* readers_results.c - files of tasks and scans, and the results that are compared and reported. */
+/* readers_results.c - files of tasks and scans, and results that are compared or reported. */
 #include "fuzz.h"
 
 #include "domain/report/agree.h"

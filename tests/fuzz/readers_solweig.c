@@ -1,4 +1,5 @@
-/* readers_solweig.c - weather, rasters, points, parameters, and what a run keeps for later. */
+/* readers_solweig.c - weather, rasters, points, parameters, and files that a run saves for
+ * later. */
 #include "fuzz.h"
 
 #include "domain/solweig/cache/svf_cache.h"
@@ -107,7 +108,7 @@ static qn_status read_params(const fuzz_input *in, qn_err *err)
     return st;
 }
 
-/* An archive of arrays, as sky view factors are kept. */
+/* An archive of arrays, in the format of saved sky view factors. */
 
 static void seed_archive(const char *path)
 {
@@ -117,7 +118,7 @@ static void seed_archive(const char *path)
     qn_str head = { 0 };
     qn_err err;
 
-    if (!qn_sw_has_geotiff()) /* and so no GDAL, which packs */
+    if (!qn_sw_has_geotiff()) /* and so no GDAL, which writes them */
         return;
     qn_npy_add_header(&array, &head);
     fuzz_ok(qn_sw_zip_create(path, &zip, &err), &err);
@@ -143,7 +144,7 @@ out:
     return st;
 }
 
-/* Figures of a tile of an interrupted run, and what a report makes of them. */
+/* Figures of a tile of an interrupted run, and their use in a report. */
 
 static qn_status read_figures(const fuzz_input *in, qn_err *err)
 {

@@ -76,7 +76,7 @@ static qn_status read_png(const fuzz_input *in, qn_err *err)
     return qn_png_check("a.png", in->bytes, in->n, &width, &height, err);
 }
 
-/* A folder of results, and what stands in its journal. */
+/* A folder of results and its journal. */
 
 #define PLAN "tool n=1 steps=2"
 

@@ -1,7 +1,7 @@
 /* cuda_fixture.h - the CUDA backend on the mock driver, for the tests named test_cuda*.
  *
- * Kernels run through their CPU form. The two of the hand-written module come as PTX heads,
- * so that most tests need no compiler.
+ * Kernels run through their CPU form. The two kernels of the hand-written module are PTX heads, so
+ * most tests need no compiler.
  */
 #ifndef CUDA_FIXTURE_H
 #define CUDA_FIXTURE_H
@@ -71,7 +71,7 @@ static const qn_kernel_module hand = { .name = "hand", .kernels = hand_kernels, 
 
 enum { SAXPY, BOX };
 
-/* A device, and that module on it. */
+/* A device with that module. */
 
 enum { MAX_MEMS = 32 };
 
@@ -80,7 +80,7 @@ typedef struct fixture {
     qn_module *module;
     qn_mem *mems[MAX_MEMS];
     int n_mems;
-    const qn_kernel_module *running; /* whose kernels are launched; NULL: `hand` */
+    const qn_kernel_module *running; /* kernels of this module are launched; NULL: `hand` */
     qn_err err;
 } fixture;
 
@@ -183,7 +183,7 @@ static inline qn_mem *alloc(fixture *f, size_t bytes)
     return mem;
 }
 
-/* Queued; `from` must stay as it is until the device was waited for. */
+/* Queued; `from` must not change until the device has been waited for. */
 static inline qn_mem *alloc_with(fixture *f, const void *from, size_t bytes)
 {
     qn_mem *const mem = alloc(f, bytes);

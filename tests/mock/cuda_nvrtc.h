@@ -1,4 +1,5 @@
-/* cuda_nvrtc.h - kernel text built by the CUDA backend on the mock driver, with the real NVRTC. */
+/* cuda_nvrtc.h - builds kernel text with the CUDA backend on the mock driver, using the real
+ * NVRTC. */
 #ifndef CUDA_NVRTC_H
 #define CUDA_NVRTC_H
 
@@ -17,7 +18,7 @@ static inline void need_nvrtc(void)
     }
 }
 
-/* The CUDA unit of a module, as the engine makes it. */
+/* The CUDA unit of a module, as made by the engine. */
 static inline void expand(const qn_kernel_module *module, int team_lanes, qn_str *out)
 {
     char defines[256];

@@ -1,5 +1,4 @@
-/* libcuda_mock.c - the mock driver: its knobs, devices and memory. mock_cuda.h says what it is
- * for. */
+/* libcuda_mock.c - the mock driver: its settings, devices and memory. See mock_cuda.h. */
 #include "mock/mock_impl.h"
 
 #include <pthread.h>
@@ -37,7 +36,7 @@ void mock_unlock(const int *locked)
     pthread_mutex_unlock(&entered);
 }
 
-/* Knobs. */
+/* Settings. */
 
 static int entry_of(const char *entry)
 {
@@ -50,7 +49,7 @@ static int entry_of(const char *entry)
     return i;
 }
 
-/* The fault of a context shows at whatever is called next. */
+/* A fault that ends a context is returned by the next call, whatever it is. */
 static int ends_context(CUresult r)
 {
     return r == CUDA_ERROR_ECC_UNCORRECTABLE || r == CUDA_ERROR_LAUNCH_TIMEOUT ||
@@ -352,7 +351,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
     return CUDA_SUCCESS;
 }
 
-/* Freeing waits for the device, as the driver does, and works after a fault here. */
+/* Freeing waits for the device, as the real driver does, and works after a fault. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
     MOCK_LOCK;

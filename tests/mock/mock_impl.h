@@ -1,4 +1,4 @@
-/* mock_impl.h - what the files of the mock driver share. */
+/* mock_impl.h - shared by the files of the mock driver. */
 #ifndef MOCK_IMPL_H
 #define MOCK_IMPL_H
 
@@ -16,7 +16,7 @@ struct CUfunc_st {
     int n_params;
     size_t sizes[MOCK_MAX_PARAMS];
     unsigned max_threads;
-    unsigned more_shared; /* what a launch may ask for beyond MOCK_SHARED_BYTES */
+    unsigned more_shared; /* that a launch may use beyond MOCK_SHARED_BYTES */
     CUfunction next;
 };
 
@@ -24,13 +24,13 @@ struct CUmod_st {
     CUfunction functions;
 };
 
-/* Reads a cubin or PTX. On failure puts a line into `log` (may be NULL). */
+/* Reads a cubin or PTX. On failure writes a line to `log` (may be NULL). */
 CUresult mock_image_read(const void *image, CUmodule module, char *log, size_t log_size);
 void mock_image_free(CUmodule module);
 
 /* mock_stream.c. */
 
-/* A place in a stream that has been passed or not; events point to their latest. */
+/* A point in a stream, passed or not; an event points to its latest one. */
 typedef struct mock_mark {
     int refs, is_done;
     double time_us;
@@ -95,11 +95,11 @@ struct CUctx_st {
 
 /* Queues a copy of `op`, or captures it. */
 CUresult mock_enqueue(CUstream stream, const mock_op *op);
-/* Runs the stream up to the mark, or all of it (NULL). */
+/* Runs the stream up to the mark, or to its end (NULL). */
 void mock_run(CUstream stream, const mock_mark *until);
 void mock_run_one(CUstream stream);
 void mock_run_all(void);
-/* A launch into `op`, or why it is refused. */
+/* Fills `op` with a launch, or returns why it is refused. */
 CUresult mock_fill_launch(mock_op *op, CUfunction function, const unsigned *grid,
                           const unsigned *block, void *const *params);
 mock_mark *mock_mark_new(CUstream stream);
@@ -135,8 +135,8 @@ void mock_unlock(const int *locked);
 
 extern _Thread_local CUcontext mock_current;
 
-/* Counts a call of an entry. 0: it must return mock.refusal instead of working. The first needs
- * a current context without a fault. */
+/* Counts a call of an entry. Returns 0 if the entry must return mock.refusal instead of
+ * working. mock_enter also requires a current context without a fault. */
 int mock_enter(const char *entry);
 int mock_enter_any(const char *entry);
 

@@ -74,7 +74,7 @@ void mock_run_one(CUstream stream)
     stream->head = op->next;
     if (!stream->head)
         stream->tail = NULL;
-    /* What a fault leaves in the queues never runs. */
+    /* Work that a fault leaves in the queues never runs. */
     if (!stream->ctx->fault)
         run_op(stream, op);
     mock_mark_drop(op->mark);

@@ -75,7 +75,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
     if (flags != CU_EVENT_WAIT_DEFAULT)
         return CUDA_ERROR_INVALID_VALUE;
     if (event->capture) {
-        /* Work outside cannot wait for a recording that has ended, or for another one. */
+        /* Work outside a capture cannot wait for an event of a capture that has ended, or of
+         * another one. */
         if (!mock_graph_is_live(event->capture) || !event->capture->origin ||
             (stream->capture && stream->capture != event->capture))
             return CUDA_ERROR_INVALID_VALUE;
@@ -326,7 +327,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
     return CUDA_SUCCESS;
 }
 
-/* A refusal ends the capture as well: what was captured is gone. */
+/* A refusal ends the capture too: what was captured is lost. */
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     MOCK_LOCK;

@@ -1,7 +1,8 @@
-/* parity.h - the same work on the CPU and on every other device present, and what came of it.
+/* parity.h - runs the same work on the CPU and on every other available device, and compares
+ * results.
  *
  * A fallback to the CPU would compare the CPU with itself, so it is an error here. Results are
- * written into the middle of a larger array whose ends must stay as they were.
+ * written into the middle of a larger array whose ends must not change.
  */
 #ifndef QN_TESTS_PARITY_H
 #define QN_TESTS_PARITY_H
@@ -13,7 +14,7 @@
 #include "hal/opencl/opencl.h"
 #include "util/hash.h"
 
-/* Somewhere to run: a backend, with limits when it is simulated. */
+/* A place to run: a backend, with limits if it is simulated. */
 typedef struct place {
     const char *name, *backend, *fault;
 } place;
@@ -27,7 +28,7 @@ static const place device_places[] = {
 };
 enum { N_PLACES = sizeof device_places / sizeof device_places[0] };
 
-/* 0, and a line that says so, where there is no such device. */
+/* Returns 0, with a message, if there is no such device. */
 static inline int is_here(const place *at)
 {
     const qn_backend *backend = qn_backend_find(at->backend);
@@ -42,7 +43,7 @@ static inline int is_here(const place *at)
     return 0;
 }
 
-/* The same where the work needs a transform, which devices have from VkFFT. */
+/* The same for work that needs a transform, which devices have from VkFFT. */
 static inline int can_transform(const place *at)
 {
     if (!is_here(at))
@@ -53,7 +54,7 @@ static inline int can_transform(const place *at)
     return 0;
 }
 
-/* QUERN_TEST_OPENCL=opencl:1 picks another OpenCL device than the first. */
+/* QUERN_TEST_OPENCL=opencl:1 selects another OpenCL device than the first. */
 static inline const char *device_of(const place *at)
 {
     const char *other = getenv("QUERN_TEST_OPENCL");
@@ -95,7 +96,7 @@ static inline qn_buf *random_floats(qn_ctx *ctx, const char *name, size_t n, uin
 
 enum { GUARD_BYTES = 1028, GUARD_VALUE = 0x5A };
 
-/* A result on its way: `middle` is the output, `whole` has the guards around it. */
+/* A result in the making: `middle` is the output, `whole` includes the guards around it. */
 typedef struct guarded {
     qn_buf *whole, *middle;
     size_t bytes;
@@ -113,14 +114,14 @@ static inline guarded guarded_new(qn_ctx *ctx, size_t bytes)
     return g;
 }
 
-/* What a run left: owned by the caller, free with free(). */
+/* The result of a run: owned by the caller, free with free(). */
 typedef struct outcome {
     unsigned char *data;
     size_t bytes;
     const char *type; /* of the elements, as in kernel heads */
 } outcome;
 
-/* Takes the result out of `g`, after looking at its guards, and frees `g`. */
+/* Takes the result out of `g` after checking its guards, and frees `g`. */
 static inline outcome guarded_take(guarded *g, const char *type)
 {
     const size_t whole = g->bytes + 2 * GUARD_BYTES;

@@ -1,9 +1,9 @@
 /* parity_arc.c - grid programs on the CPU and on every other device: status, steps, outputs and the
- * hash of every step are the same.
+ * hash of every step must be equal.
  *
- * QUERN_ARC_INSTANCES is the number of instances of made programs (5000). Team sizes other than the
- * device's own are compiled only for GPUs: on a CPU under OpenCL each is another quarter of a
- * minute, and tests/unit/test_arc_vm_lanes_*.c have them as C.
+ * QUERN_ARC_INSTANCES is the number of instances of generated programs (5000). Team sizes other
+ * than the device's own are compiled only for GPUs: on a CPU under OpenCL each takes another
+ * quarter of a minute, and tests/unit/test_arc_vm_lanes_*.c cover them as C.
  */
 /* test: cost 49 */
 #include "arc_hostile.h"
@@ -108,7 +108,7 @@ static void golden_cases_pass_with_every_team_size_of_a_gpu(void **state)
         skip();
 }
 
-/* Made programs. */
+/* Generated programs. */
 
 static uint32_t n_instances(void)
 {
@@ -153,7 +153,7 @@ static void made_programs_give_the_same_on_every_device(void **state)
         print_message("%s: %u made instances: %llu ok, %llu errors, %llu limits\n",
                       device_places[p].name, n, (unsigned long long)counts[0],
                       (unsigned long long)counts[1], (unsigned long long)counts[2]);
-        /* Otherwise little would have been compared. */
+        /* Otherwise hardly anything would have been compared. */
         assert_true(counts[0] > n / 2 && counts[1] > 0);
     }
 }
@@ -171,7 +171,7 @@ static fixture run_batt(const place *at, const char *text, uint32_t stride)
     return r;
 }
 
-/* The first step whose value differs is named. */
+/* Names the first step whose value differs. */
 static void assert_same_trace(const fixture *a, const fixture *b, uint32_t stride, const char *what)
 {
     for (uint32_t k = 0; k < a->n; k++) {
@@ -219,7 +219,7 @@ static void long_batt_programs_are_the_same_at_every_step(void **state)
     }
 }
 
-/* Everything that is new, the list of jobs; results, outputs. */
+/* New content and the list of jobs go up; results and outputs come back. */
 static void long_batt_program_needs_four_transfers(void **state)
 {
     const qn_arc_make_options options = { .wrong_pct = 1 };
@@ -249,7 +249,7 @@ static void long_batt_program_needs_four_transfers(void **state)
 
 /* Programs that are too much. */
 
-/* Each ends with its limit wherever it runs, and those around it are as they were. */
+/* Each ends with its limit wherever it runs, and its neighbours are not affected. */
 static void hostile_programs_end_with_a_limit_on_every_device(void **state)
 {
     fixture cpu = open_at(&cpu_place, 0);

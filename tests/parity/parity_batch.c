@@ -1,4 +1,4 @@
-/* parity_batch.c - thousands of instances in one dispatch, each with the result it has alone. */
+/* parity_batch.c - thousands of instances in one dispatch, each with the same result as alone. */
 /* test: cost 26, quick-opencl */
 #include "parity.h"
 

@@ -1,8 +1,8 @@
 /* parity_dialect.c - every form and word of the dialect, run on every device present.
  *
- * The texts are those of tests/data/dialect; they go through the expander and the run-time path
- * of each backend (on the CPU that is the system's C compiler). What they must give is computed
- * here in plain C. Every buffer starts at an odd element of its block and has guards around it.
+ * The texts are those of tests/data/dialect; they go through the expander and the run-time path of
+ * each backend (on the CPU, the system's C compiler). The expected results are computed here in
+ * plain C. Every buffer starts at an odd element of its block and has guards around it.
  */
 /* test: cost 18 */
 #include "test.h"
@@ -30,7 +30,7 @@ typedef struct fixture {
     int team_lanes;
 } fixture;
 
-/* An argument of run(): a value, or host data that goes to the device and comes back. */
+/* An argument of run(): a value, or host data that is copied to the device and back. */
 typedef struct item {
     const void *value;
     void *data;
@@ -81,7 +81,7 @@ static void fill_tables(fixture *r, const char *defines)
             .args = r->args[k],
             .module = &r->table,
         };
-        /* A struct of this file's texts; a host tells it with the value. */
+        /* A struct of this file's texts; the host gives its size with the value. */
         if (!strcmp(head->args[0].type, "blur_par"))
             r->args[k][0].size = 16;
         r->list[k] = &r->kernels[k];
@@ -140,7 +140,7 @@ static void check_guards(const unsigned char *block, size_t at, size_t bytes)
         assert_int_equal(block[i], 0xA5);
 }
 
-/* Runs a kernel over `range`; data of its buffers is replaced by what the device made of it. */
+/* Runs a kernel over `range`; data of its buffers is replaced by the device's results. */
 static void run(fixture *r, const char *name, qn_range range, const item *items)
 {
     const qn_backend *b = r->backend;
@@ -186,7 +186,7 @@ static void run(fixture *r, const char *name, qn_range range, const item *items)
     }
 }
 
-/* Compiling takes most of the time, so what was opened is kept until the end. */
+/* Compiling takes most of the time, so opened fixtures are reused until the end. */
 static struct {
     const char *file, *defines;
     const qn_backend *backend;

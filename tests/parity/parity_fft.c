@@ -1,4 +1,4 @@
-/* parity_fft.c - VkFFT on the devices that are here against FFTW on the CPU.
+/* parity_fft.c - compares VkFFT on the available devices with FFTW on the CPU.
  *
  * PoCL takes seconds to compile the kernels of one plan, so there are few cases; each has both
  * directions, a batch and an offset.
@@ -38,7 +38,7 @@ static void run(qn_graph *g)
     must(qn_graph_wait(g, &failure));
 }
 
-/* Forward, and that back again, `offset` bytes into a buffer. */
+/* Forward and back again, `offset` bytes into a buffer. */
 static both_ways transform(const place *at, const qn_fft_shape *s, size_t offset)
 {
     qn_ctx *ctx = open_place(at);

@@ -1,5 +1,5 @@
-/* parity_geometry.c - every point of a range is visited once and nothing else is, whatever grid
- * the device allows.
+/* parity_geometry.c - every point of a range is visited exactly once, and no other point, whatever
+ * grid the device allows.
  */
 #include "parity.h"
 

@@ -126,7 +126,7 @@ static void hash_pair(rule r, const uint8_t *left, const uint8_t *right, uint8_t
     qn_sha256_end(&hash, out);
 }
 
-/* Root of `n` leaves, destroying them. */
+/* Root of `n` leaves; destroys them. */
 static void plain_root(rule r, uint8_t *node, qn_i64 n, uint8_t out[32])
 {
     for (qn_i64 i = 0; r == RFC6962 && i < n; i++) {
@@ -243,7 +243,8 @@ static void check_trees(qn_ctx *ctx, const place *at, rule r, const qn_i64 *size
     qn_buf_free(leaf_buf);
 }
 
-/* One batch with every count from 1 to 1025 would do; several batches also move `top` around. */
+/* One batch with every count from 1 to 1025 would be enough; several batches also move `top`
+ * around. */
 static void check_counts(const place *at)
 {
     static const qn_i64 mixed[] = { 1, 5000, 2, 513, 1024, 1025, 3, 511, 2049 };

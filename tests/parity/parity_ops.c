@@ -1,7 +1,7 @@
 /* parity_ops.c - every op gives the CPU's result on every device.
  *
- * The table is the test: a row is an op, a shape, a seed and how exact the result must be. A new
- * op adds rows, and a function when its arguments are of a new kind.
+ * The table is the test: a row is an op, a shape, a seed and the required exactness. A new op adds
+ * rows, and a function if its arguments are of a new kind.
  */
 /* test: cost 2, no-cache */
 #include "parity.h"
@@ -287,7 +287,7 @@ static void compare(const row *r, const place *at, const outcome *want, const ou
         assert_memory_equal(want->data, got->data, want->bytes);
 }
 
-/* One context per place: what one row leaves behind must not disturb the next. */
+/* One context per place: leftovers of one row must not disturb the next. */
 static void every_op_agrees_with_the_cpu(void **state)
 {
     outcome want[N_ROWS];
@@ -315,7 +315,7 @@ static void every_op_agrees_with_the_cpu(void **state)
         free(want[i].data);
 }
 
-/* The harness itself: one bit of one result is enough. */
+/* Tests the harness itself: one wrong bit in one result is enough. */
 static void one_flipped_bit_is_noticed(void **state)
 {
     const row r = { "vadd", run_vadd, 1000, 1, 7, 0, NULL };

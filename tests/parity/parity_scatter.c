@@ -1,4 +1,4 @@
-/* parity_scatter.c - shared accumulation: same bits in every run, on every device, for every
+/* parity_scatter.c - shared accumulation: the same bits in every run, on every device, for any
  * number of items in a cell.
  */
 #include "parity.h"
@@ -9,7 +9,7 @@
 
 enum { MILLION = 1000000, RUNS = 10, N_CELLS = 6 };
 
-/* Cells with no item, one, as many as one lane takes, one more, a chunk, and a bit more. */
+/* Cells with no item, one, as many as a single lane takes, one more, a chunk, and a bit more. */
 static const int degrees[N_CELLS] = { 0, 1, 32, 33, 4096, 4097 };
 
 typedef struct problem {
@@ -23,7 +23,8 @@ static problem one_cell(qn_i64 n)
     return (problem){ calloc((size_t)n, sizeof(int32_t)), n, 1 };
 }
 
-/* Items of all cells mixed: always the cell that has the largest share left. */
+/* Mixes the items of all cells: always takes one from the cell with the largest remaining
+ * fraction. */
 static problem mixed_cells(void)
 {
     problem p = { NULL, 0, N_CELLS };

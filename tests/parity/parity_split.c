@@ -1,7 +1,7 @@
 /* parity_split.c - one batch on one and on two real devices: the same bits.
  *
  * The two are halves of the first OpenCL device. fixture_check compares with the host to the last
- * bit, so equal results of one and two devices follow.
+ * bit, so one and two devices give equal results.
  */
 /* test: quick-opencl */
 #include "split_fixture.h"

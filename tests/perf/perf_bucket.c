@@ -1,8 +1,8 @@
 /* perf_bucket.c - plans of buckets: never a loss, a gain where planning costs more than padding.
  *
  * Batches of the mixed scenarios, with other sizes in the same buckets each time, on a simulated
- * device: time is virtual, so the figures are the same on every machine. Once submission is
- * cheap, so that copying the padding is the larger cost; once it is dear.
+ * device: time is virtual, so the figures are the same on every machine. It is measured twice: with
+ * cheap submission, so that copying the padding costs more, and with expensive submission.
  */
 #include "engine_fixture.h"
 

@@ -128,7 +128,7 @@ static void other_names_are_refused(void **state)
     assert_int_equal(
         qn_fit_bench_solve(NULL, &(qn_fit_bench_solve_options){ .name = "B9" }, NULL, &err),
         QN_ERR_USAGE);
-    assert_string_equal(err.text, "B9 is no bench of solves: B5, B6");
+    assert_string_equal(err.text, "there is no bench of solves B9 (B5, B6)");
 }
 
 int main(int argc, char **argv)

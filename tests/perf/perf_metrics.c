@@ -1,8 +1,8 @@
 /* perf_metrics.c - counting costs no memory and no lock.
  *
- * A wall clock on a shared machine proves little, so the proof is by counting: this program
- * stands in front of the allocator and of the locks of libc, and sees zero calls during any
- * number of updates. That it does see them is shown by the lookups, which need both.
+ * A wall clock on a shared machine proves little, so this program intercepts the allocator and the
+ * locks of libc, and counts zero calls during any number of updates. That it would see them is
+ * shown by the lookups, which need both.
  */
 #include "alloc_count.h"
 
@@ -16,7 +16,7 @@ enum { N_UPDATES = 100000 };
 static atomic_long n_locks;
 
 #ifdef HAS_SANITIZER
-#define CAN_COUNT 0 /* they have functions of their own in the place of the locks */
+#define CAN_COUNT 0 /* they have functions of their own in place of the locks */
 #else
 #define CAN_COUNT 1
 typedef int (*lock_fn)(pthread_mutex_t *);

@@ -1,8 +1,8 @@
 /* perf_overlap.c - a replay copies and computes at once, by the virtual clock of sim.
  *
  * With 1 GB/s each way and computation that costs next to nothing, P parts of U bytes up and D
- * bytes down take P (U + D) one after the other, and P U + D when they overlap: uploads follow
- * each other without a gap, and only the last download is left over.
+ * bytes down take P (U + D) one after the other, and P U + D when they overlap: uploads follow each
+ * other without a gap, and only the last download remains after them.
  */
 #include "engine_fixture.h"
 

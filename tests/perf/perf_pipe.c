@@ -1,11 +1,11 @@
-/* perf_pipe.c - what a pipeline gains, on the virtual clock.
+/* perf_pipe.c - the gain of a pipeline, on the virtual clock.
  *
- * One batch takes the host h (to submit it), the bus u for its uploads, the device k for its
- * kernel and the bus d for its download: L = h + u + k + d one after the other. With asynchronous
- * copies these are four machines that work at the same time on different batches, each on one
- * batch at a time, so batches leave no faster than one per max(h, u, k, d). With `depth` slots a
- * batch starts only when the one `depth` places before it has left, so no faster than one per
- * L / depth either. The first batch leaves after L, the others follow at that pace:
+ * One batch takes the host h (to submit it), the bus u for its uploads, the device k for its kernel
+ * and the bus d for its download: L = h + u + k + d one after the other. With asynchronous copies
+ * these are four machines that work at the same time on different batches, each on one batch at a
+ * time, so batches leave no faster than one per max(h, u, k, d). With `depth` slots a batch starts
+ * only when the one `depth` places before it has left, so no faster than one per L / depth either.
+ * The first batch leaves after L, the others follow at that pace:
  *
  *     wall(n) = L + (n - 1) * max(h, u, k, d, L / depth)
  *

@@ -1,6 +1,6 @@
 /* perf_regret.c - how much time the router loses against the best choice, on known costs.
  *
- * Two ways: traces whose times are made up, and graphs on simulated devices whose clock is
+ * There are two kinds: traces with made-up times, and graphs on simulated devices whose clock is
  * virtual. Either way times have 5 % noise and nothing depends on the machine the test runs on.
  */
 #include "engine_fixture.h"
@@ -120,7 +120,7 @@ static void probes_are_at_most_a_twentieth(void **state)
     assert_true(decide(N_TRACE, 2, 0).probes <= N_TRACE / 20);
 }
 
-/* But for the look that every device gets once in a thousand decisions. */
+/* Except for the probe that every device gets once in a thousand decisions. */
 static void small_tasks_are_never_forced_to_the_device(void **state)
 {
     const speed two[] = { cpu, gpu };
@@ -149,8 +149,8 @@ static void noise_alone_changes_no_minds(void **state)
 
 /* Graphs on simulated devices. */
 
-/* sim:0 is a CPU of a kind: no start-up time, slow. sim:1 is fast once it has started. Copies are
- * cheap, so that the sizes at which they are equal lie inside the range. */
+/* sim:0 resembles a CPU: no start-up time, slow. sim:1 is fast once it has started. Copies are
+ * cheap, so that the sizes at which the two are equal lie inside the range. */
 #define COSTS                                                                                      \
     "sim.devices=2,sim.noise_pct=5,sim.submit_us=0.1,sim.launch_us=1,sim.ns_per_item=8,"           \
     "sim.rate.1=16,sim.slow.1=60,sim.h2d_us=1,sim.d2h_us=1,sim.h2d_gbps=100,sim.d2h_gbps=100"
@@ -296,8 +296,8 @@ static void graphs_with_small_tasks_stay_where_they_are_fast(void **state)
     fixture_close(&r);
 }
 
-/* The time of a decision is that of looking whether something has changed: the thinking is
- * counted, which no machine can blur. */
+/* The time of a decision is that of checking whether anything has changed: reconsiderations are
+ * counted, which does not depend on the machine. */
 static void warm_decisions_are_not_thought_about(void **state)
 {
     uint64_t before;

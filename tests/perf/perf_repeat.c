@@ -1,8 +1,8 @@
-/* perf_repeat.c - a batch that was run before starts nothing anew.
+/* perf_repeat.c - a batch that was run before repeats no preparation.
  *
  * By counting: once warm, a run compiles nothing, records nothing, takes no block from a pool and
- * does not call the allocator, which this program stands in front of. By the virtual clock: on a
- * device where compiling and allocating take their time, a warm run takes a tenth of the first.
+ * does not call the allocator, which this program intercepts. By the virtual clock: on a device
+ * where compiling and allocating are slow, a warm run takes a tenth of the time of the first.
  */
 #include "alloc_count.h"
 #include "engine_fixture.h"

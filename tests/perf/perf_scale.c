@@ -1,7 +1,7 @@
 /* perf_scale.c - how much faster two and four devices are than one, in virtual time.
  *
  * Two loads: a Merkle tree over 2^20 leaves, cut into subtrees, and tiles with halos that go
- * through several passes of a stencil. The gates are for the second batch, when graphs are
+ * through several passes of a stencil. The limits are for the second batch, when graphs are
  * recorded; the first must not be far behind. Results must be the same to the last bit.
  */
 #include "engine_fixture.h"
@@ -85,7 +85,7 @@ static qn_status build_trees(void *user, int device, int slot, qn_graph *graph, 
     must(stage_merkle_top(graph, "merkle.top", qn_range_1d(TREES), level, TREES, b->from, b->start,
                           tree, b->out[device][slot], err));
     must(qn_graph_output(graph, b->out[device][slot], err));
-    qn_buf_free(tree); /* the graph holds it */
+    qn_buf_free(tree); /* the graph still holds it */
     return QN_OK;
 }
 
@@ -171,7 +171,7 @@ static qn_status prepare_tile(void *user, int device, int slot, qn_i64 first, qn
 
 /* Measuring. */
 
-/* Speeds as of a data centre device: 10^9 hashes per second, a launch every 5 us. */
+/* Speeds of a data centre device: 10^9 hashes per second, a launch every 5 us. */
 static const load merkle_load = { .name = "merkle",
                                   .limits = "sim.ns_per_item=1,sim.gbps=2000",
                                   .n_items = N_LEAVES / TREE_LEAVES,

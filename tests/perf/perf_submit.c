@@ -1,6 +1,6 @@
 /* perf_submit.c - a batch in one pass against one submission and wait per task.
  *
- * On a simulated device whose work takes no time, what is left of a batch is the host's part.
+ * On a simulated device whose work takes no time, a batch takes only the host's time.
  */
 #include "engine_fixture.h"
 

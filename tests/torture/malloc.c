@@ -2,14 +2,14 @@
  *
  * A library for LD_PRELOAD. It counts the program's own calls of malloc, calloc, realloc,
  * posix_memalign and aligned_alloc, and those that libc, jansson, libpng and zlib make on its
- * behalf: strdup, getline, fopen, json_loads. Those of PoCL, GDAL, libgomp and the loader do not
- * count: nobody could help them. Call MALLOC_AT fails, once. Then its callers are written to
- * MALLOC_TRACE, as addresses in the program.
+ * behalf: strdup, getline, fopen, json_loads. Those of PoCL, GDAL, libgomp and the loader are not
+ * counted, since quern could not handle their failure. Call MALLOC_AT fails, once. Then its callers
+ * are written to MALLOC_TRACE, as addresses in the program.
  *
  * A program that does not end within two minutes is ended by SIGALRM.
  *
- * Without MALLOC_AT it counts. At the end MALLOC_COUNT gets the number of calls, then for each
- * different chain of callers the numbers of its first and of its last call.
+ * Without MALLOC_AT it counts: at the end MALLOC_COUNT receives the number of calls, then for each
+ * distinct chain of callers the numbers of its first and its last call.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,14 +38,14 @@ typedef struct {
 
 static struct {
     int is_on, n_helpers;
-    range program, helpers[MAX_HELPERS]; /* the last do what they do for their caller */
+    range program, helpers[MAX_HELPERS]; /* helpers allocate on behalf of their caller */
     long at;
     atomic_long n;
     pthread_mutex_t lock;
     chain chains[MAX_CHAINS];
 } shim = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Calls of the shim itself do not count. initial-exec: the first use must not allocate. */
+/* Calls of the library itself are not counted. initial-exec: the first use must not allocate. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
 void *__libc_malloc(size_t bytes);
@@ -111,8 +111,8 @@ static int is_programs(void *const *frames, int n)
     return i < n && is_in(&shim.program, frames[i]);
 }
 
-/* The number of an allocation; 0: it is not one of the program, -1: it must fail. Who calls is
- * looked at only where it matters, since that takes longer than the rest. */
+/* The number of an allocation; 0: not one of the program, -1: it must fail. The callers are only
+ * examined if they matter, since that takes longer than everything else. */
 static __attribute__((noinline)) long count(const void *caller)
 {
     const int is_direct = is_in(&shim.program, caller);
@@ -124,7 +124,7 @@ static __attribute__((noinline)) long count(const void *caller)
         return 0;
     depth++;
     if (!is_direct || !shim.at)
-        n = backtrace(frames, MAX_FRAMES) - 2; /* two frames are here */
+        n = backtrace(frames, MAX_FRAMES) - 2; /* two of the frames are in this file */
     number = is_direct || is_programs(frames + 2, n) ? ++shim.n : 0;
     if (number && !shim.at)
         note(frames + 2, n, number);
@@ -137,8 +137,8 @@ static __attribute__((noinline)) long count(const void *caller)
     return number;
 }
 
-/* Blocks that the program has asked for and not freed. Each is longer by a mark at its end, with
- * its number: if one is left, `sum` says which. */
+/* Blocks that the program has allocated and not freed. Each has a mark with its number appended: if
+ * one is left, `sum` tells which. */
 static struct {
     atomic_long n, sum;
 } live;
@@ -163,7 +163,7 @@ static void *marked(void *block, long number)
     return block;
 }
 
-/* The number of a block, whose mark goes; 0: it has none. */
+/* Removes the mark of a block and returns its number; 0: it has none. */
 static long unmark(void *block)
 {
     uint64_t *mark;
@@ -275,13 +275,13 @@ __attribute__((constructor)) static void begin(void)
     int n_objects = 0;
     void *frame;
 
-    unsetenv("LD_PRELOAD"); /* compilers and the like, which it starts, do not count */
+    unsetenv("LD_PRELOAD"); /* the compilers and other programs that it starts are not counted */
     backtrace(&frame, 1);   /* loads what it needs */
     dl_iterate_phdr(find_ranges, &n_objects);
     shim.at = at ? atol(at) : 0;
     shim.is_on = 1;
     if (at)
-        alarm(LIMIT_S); /* for what never ends */
+        alarm(LIMIT_S); /* for programs that never end */
 }
 
 __attribute__((destructor)) static void end(void)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# malloc.sh QUERN MALLOC.so [SAMPLES [CASE...]] - lets allocations of every command fail, one in each run:
+# malloc.sh QUERN MALLOC.so [SAMPLES [CASE...]] - makes allocations of every command fail, one per run:
 # for every chain of callers the first and the last one, or SAMPLES of them. A run must end with 5 and leave
 # no file half-written, or with 0 and the output of a run in which nothing failed. Runs on the simulated
 # device have faults of the device as well, at every place that QUERN_FAULT knows.
@@ -19,7 +19,7 @@ cd "$top" || exit 1
 export OCL_ICD_VENDORS=/nonexistent OMP_NUM_THREADS=1 QUERN_CACHE_DIR=$top/cache QUERN_THREADS=1
 export in=$top/in
 
-# What the cases read.
+# Input of the cases.
 prepare() {
     local hour="2006 207 %d 0 0 0 0 0 0 2 60 %d -999 0 %d 0 0 0 0 0 0 -999 -999 0\n" name
 
@@ -118,17 +118,17 @@ fit-bench       fit bench B1 --n 100 --backend cpu
 END
 }
 
-# Trials. Each is run in the folder `work`; what is printed goes to `out` beside it.
+# Trials. Each runs in the folder `work`; its output goes to `out` beside it.
 
-# trial_run COMMAND, with settings in the environment: its exit code.
+# trial_run COMMAND: runs it with settings in the environment; returns its exit code.
 trial_run() {
     rm -rf work
     mkdir work
     (cd work && export LD_PRELOAD=$shim && eval "exec \$quern --quiet --progress off $1" >../out 2>../log </dev/null)
 }
 
-# NAME SUM of what is printed and of each file. By `classes`, numbers of a file may not count, or the file may not:
-# what measures has another output each time, and metrics tell what failed.
+# NAME SUM of the output and of each file. `classes` says which files, or which numbers of a file, are ignored:
+# measurements differ each time, and metrics report the failure.
 state() {
     {
         echo out
@@ -145,7 +145,7 @@ state() {
         case $case in
         scan | calibrate | route-* | *bench*) [ "$class" = exact ] || class=any ;;
         esac
-        # Where a run says what it went without, it may say so in its results, too. tests/unit/tools compares values.
+        # If a run reports what it did without, its results may say so too. tests/unit/tools compares values.
         [ $class = times ] || ! grep -Eqi 'CPU fallback|out of (host )?memory|no memory|cannot allocate' log out || class=any
         case $class in
         exact) sum=$(LC_ALL=C sed -E 's/2[0-9]{7}T[0-9]{6}Z//g' "$file" | sha256sum) ;;
@@ -157,7 +157,7 @@ state() {
     done
 }
 
-# Fills `classes` by running a case until nothing differs any more.
+# Fills `classes` by running a case until nothing differs between runs.
 classify() {
     local round name
 
@@ -186,7 +186,7 @@ bad() {
     echo bad >>"$top/failed"
 }
 
-# Whether a run in which something failed ended as it may.
+# Whether a run with a failure ended in an allowed way.
 judge() {
     local code=$1 differing
 

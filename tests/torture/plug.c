@@ -3,20 +3,20 @@
  * A library for LD_PRELOAD. It counts the calls that change files below PLUG_DIR: open for writing,
  * mkdir, write, ftruncate, fallocate, link, rename, unlink, fsync, close. At call PLUG_AT:
  *
- *   kill   the process ends by SIGKILL: the disk has all that was written
- *   cut    the power goes: the disk has what was brought to it by fsync, and no more. Content counts
+ *   kill   the process ends by SIGKILL: the disk has everything that was written
+ *   cut    the power fails: the disk has only what was brought to it by fsync. Content is brought
  *          by fsync of the file, names by fsync of their folder
  *   names  the same, but all names have reached the disk before the content of their files
- *   full   the disk is full: from here on all that needs room fails with ENOSPC
+ *   full   the disk is full: from here on every call that needs space fails with ENOSPC
  *   eio    this one call fails with EIO
  *   stop   the process stops until it gets SIGCONT
  *
  * Without PLUG_AT it counts, and writes the number to PLUG_COUNT at the end.
  *
  * cut and names need PLUG_SHADOW, an empty folder on the same disk. It becomes a copy of what the
- * disk has: inodes/INO is the content of a file, dirs/INO the names in a folder. Names are hard links
- * to the first and symbolic links to the second. `cp -rL PLUG_SHADOW/root TO` is the folder after
- * the cut.
+ * disk has: inodes/INO is the content of a file, dirs/INO the names in a folder. Names are hard
+ * links to the first and symbolic links to the second. `cp -rL PLUG_SHADOW/root TO` is the folder
+ * after the cut.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -42,12 +42,12 @@ static struct {
     size_t dir_len; /* 0: nothing is watched */
     plug_mode mode;
     long at, n;
-    int depth;                  /* of calls by this library itself, which do not count */
+    int depth;                  /* of calls by this library itself, which are not counted */
     FILE *streams[MAX_STREAMS]; /* of watched files; their descriptors */
     int fds[MAX_STREAMS];
 } plug = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 
-/* The function that this library stands in front of. */
+/* The function that this library replaces. */
 #define REAL(type, name, ...)                                                                      \
     static type (*real)(__VA_ARGS__);                                                              \
     if (!real)                                                                                     \
@@ -59,7 +59,7 @@ static void fail(const char *what, const char *path)
     _exit(120);
 }
 
-/* Which calls count. */
+/* The calls that are counted. */
 
 static int is_below(const char *path)
 {
@@ -87,7 +87,7 @@ static int is_watched(int fd)
     return plug.dir_len && path_of(fd, path) && is_below(path);
 }
 
-/* The folder of `name` decides: it exists, even where `name` does not. */
+/* Decided by the folder of `name`, which exists even if `name` does not. */
 static int is_watched_name(int dir, const char *name)
 {
     char path[PATH_SIZE], parent[PATH_SIZE];
@@ -106,11 +106,11 @@ static int is_watched_name(int dir, const char *name)
     const int is = fd >= 0 && is_watched(fd);
 
     if (fd >= 0)
-        syscall(SYS_close, fd); /* which does not count */
+        syscall(SYS_close, fd); /* which is not counted */
     return is;
 }
 
-/* The copy of what the disk has. */
+/* The copy of the disk's state. */
 
 static void shadow_path(char out[PATH_SIZE], const char *kind, ino_t ino)
 {
@@ -127,7 +127,7 @@ static void make_dir(const char *path)
         fail("make", path);
 }
 
-/* The file of an inode, empty as long as its content has not been synced. */
+/* The file of an inode, empty until its content has been synced. */
 static void shadow_file(ino_t ino, char path[PATH_SIZE])
 {
     shadow_path(path, "inodes", ino);
@@ -173,8 +173,8 @@ static void clear_dir(const char *path)
     closedir(dir);
 }
 
-/* The names in the folder `from` are on the disk. With `deep`, all names below it, too, and with
- * `content`, all content. */
+/* Puts the names in the folder `from` on the disk; with `deep` all names below it too, and with
+ * `content` all content. */
 static void sync_names(const char *from, int deep, int content)
 {
     char to[PATH_SIZE], path[PATH_SIZE], of[PATH_SIZE];
@@ -230,7 +230,7 @@ static void sync_fd(int fd)
     }
 }
 
-/* An inode's number must not come again while the shadow knows it: it is held open. */
+/* An inode's number must not be reused while the shadow refers to it, so the file is held open. */
 static void hold(int dir, const char *name)
 {
     if (has_shadow() && plug.at)
@@ -241,7 +241,8 @@ static void hold(int dir, const char *name)
 
 enum { NEEDS_ROOM = 1, MAY_FAIL = 2 };
 
-/* Called with the lock held, before the call itself. 1: it must fail, by errno. */
+/* Called with the lock held, before the call itself. Returns 1 if that must fail, with errno
+ * set. */
 static int count(int kind)
 {
     if (++plug.n < plug.at || !plug.at)
@@ -279,7 +280,7 @@ static void unlock(void)
     errno = before;
 }
 
-/* One call that counts if `watched`: `result` is what `expr` gives, or -1. */
+/* A call that is counted if `watched`: `result` is the value of `expr`, or -1. */
 #define COUNTED(watched, kind, result, expr)                                                       \
     do {                                                                                           \
         if (!(watched)) {                                                                          \
@@ -292,7 +293,7 @@ static void unlock(void)
         }                                                                                          \
     } while (0)
 
-/* The beginning and the end. */
+/* Start and exit. */
 
 static void set_mode(const char *name)
 {
@@ -332,7 +333,7 @@ __attribute__((constructor)) static void begin(void)
             fail("link", root);
     }
     plug.dir_len = strlen(plug.dir);
-    unsetenv("LD_PRELOAD"); /* compilers and the like, which it starts, do not count */
+    unsetenv("LD_PRELOAD"); /* the compilers and other programs that it starts are not counted */
 }
 
 __attribute__((destructor)) static void end(void)
@@ -534,8 +535,8 @@ int open(const char *name, int flags, ...)
     return open_counted(AT_FDCWD, name, flags, mode);
 }
 
-/* Streams: libc writes those of fopen by itself, so that of a watched file gets functions of
- * ours. */
+/* Streams: libc writes those of fopen by itself, so a stream of a watched file uses our
+ * functions. */
 
 static ssize_t stream_read(void *cookie, char *to, size_t n)
 {
@@ -617,7 +618,7 @@ int fileno(FILE *file)
     return real(file);
 }
 
-/* The other names that libraries know these by. */
+/* Other names of the same functions. */
 ssize_t pwrite64(int, const void *, size_t, off_t) __attribute__((alias("pwrite")));
 int ftruncate64(int, off_t) __attribute__((alias("ftruncate")));
 int fallocate64(int, int, off_t, off_t) __attribute__((alias("fallocate")));

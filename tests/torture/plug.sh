@@ -3,12 +3,12 @@
 # is all others that write files. Runs are interrupted at every call that changes their folder, or at
 # SAMPLES of them for each case and way; plug.c has the ways. Three more: `moment` kills runs at SAMPLES
 # random moments; `power` cuts the power of a real disk then, which is an image behind a loop device
-# and takes root; `files` lets runs open few files. Then they are resumed, or repeated where the tool
+# and needs root; `files` lets runs open few files. Then they are resumed, or repeated where the tool
 # cannot resume. In the way `stop` a second run is started in the same folder meanwhile.
 #
-# Files that have their names must be whole after the interruption, and an error must say what has
-# happened. At the end files must be those of a run that nothing interrupted, byte for byte, with no
-# other beside them. A run that ends with 0 in spite of all must have them, too.
+# Files that have their names must be complete after the interruption, and an error must say what has
+# happened. At the end the files must equal those of an uninterrupted run, byte for byte, with no
+# others beside them. A run that ends with 0 in spite of everything must have them too.
 set -uo pipefail
 export LC_ALL=C
 
@@ -43,7 +43,7 @@ quern() {
     esac
 }
 
-# Disks. With --direct-io an image has what the disk has.
+# Disks. With --direct-io the image has the state of the disk.
 
 make_disks() {
     disks=$(mktemp -d "${TMPDIR:-/tmp}/quern-disks.XXXXXX")
@@ -69,7 +69,7 @@ drop_disks() {
     for at in "$top"/share*/work "$disks"/at; do ! mountpoint -q "$at" || unmount "$at"; done
 }
 
-# Tools: what their cases need, the cases, and one run of a case into a folder.
+# Tools: the input of their cases, the cases, and one run of a case into a folder.
 
 place=(--lat 57.7 --lon 12 --utc 1)
 
@@ -161,7 +161,7 @@ listing() {
 
 # Trials. Each has a folder of its own, with the run's folder `o` in `work`.
 
-# interrupted WAY N COMMAND...: its exit code. `moment` is in thousandths of the run's duration.
+# interrupted WAY N COMMAND...: runs it; returns its exit code. `moment` is in thousandths of the run's duration.
 interrupted() {
     local way=$1 n=$2
 
@@ -190,7 +190,7 @@ interrupted() {
         "$@" >../log 2>&1
 }
 
-# What the disk has after `way`.
+# The state of the disk after `way`.
 cut_power() {
     case $1 in
     cut | names)
@@ -230,7 +230,7 @@ check_end() {
     esac
 }
 
-# Files that have their names are whole.
+# Files that have their names are complete.
 check_whole() {
     [ -d o ] || return 0
     ! listing o | grep -Ev 'run\.journal|run\.unfinished/|\.partial' | grep -vxFf "$top/$case.list" >../log ||

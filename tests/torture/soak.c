@@ -1,8 +1,8 @@
-/* soak.c [BACKENDS] - all tools in one process, over and over, for SOAK_S seconds (an hour).
+/* soak.c [BACKENDS] - runs all tools in one process, over and over, for SOAK_S seconds (an hour).
  *
- * Each backend has a context of its own, which is opened anew every tenth round; the CPU checks a
- * fifth of the stages of the others. Results must be those of the first round, by the CPU. Memory,
- * open files and temporary files must not grow.
+ * Each backend has its own context, which is opened again every tenth round; the CPU checks a fifth
+ * of the stages of the others. Results must equal those of the first round on the CPU. Memory, open
+ * files and temporary files must not grow.
  */
 #include "scenarios.h"
 
@@ -48,7 +48,7 @@ static int complain(const char *backend, const char *what, const char *why)
     return 1;
 }
 
-/* One run of each tool. 1: something is wrong. */
+/* One run of each tool. Returns 1 if something is wrong. */
 static int run_round(const char *backend, qn_ctx *ctx, const char *tmp)
 {
     int failed = 0;

@@ -73,6 +73,15 @@ static const qn_metric_def table[] = {
     QN_COUNTER_ROW("spill_file_bytes", "Bytes moved from the host to files for room"),
     QN_COUNTER_ROW("oom_splits", "Stages run in pieces for want of device memory"),
 
+    QN_COUNTER_ROW("content_hits", "Arrays found in a content store", QN_KEYS("store")),
+    QN_COUNTER_ROW("content_misses", "Arrays that a content store lacked", QN_KEYS("store")),
+    QN_COUNTER_ROW("content_evictions", "Arrays dropped from a store", QN_KEYS("store")),
+    QN_GAUGE_ROW("content_peak_bytes", "Largest size of a store", QN_KEYS("store")),
+    QN_COUNTER_ROW("content_uploads", "Updates of a device's copy of a store",
+                   QN_KEYS("store", "device")),
+    QN_COUNTER_ROW("content_upload_bytes", "Bytes brought to a device's copy of a store",
+                   QN_KEYS("store", "device")),
+
     /* kernels and graphs */
     QN_COUNTER_ROW("kernel_cache_hits", "Kernels found in memory"),
     QN_COUNTER_ROW("kernel_cache_disk_hits", "Kernels found on disk"),

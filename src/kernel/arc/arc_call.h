@@ -1,4 +1,4 @@
-/* arc_call.h - calls: of primitives, and of closures with what follows from them. */
+/* arc_call.h - calls of primitives and of closures. */
 #ifndef ARC_CALL_H
 #define ARC_CALL_H
 
@@ -6,7 +6,7 @@
 #include "arc_recurse.h"
 #include "arc_solo.h"
 
-/* The work that remains for a closure's inner value becomes a frame. */
+/* Pushes a frame for the work that remains once a closure's inner value is there. */
 FN i32 arc_enter_closure(VM_PARAM, arc_machine *m)
 {
     GLOBAL const slot *closure = arc_slots(vm, m->f);
@@ -99,7 +99,7 @@ FN i32 arc_enter(VM_PARAM, arc_machine *m, const arc_par *par)
     return ARC_GO_RETURN;
 }
 
-/* Hands m->r to the innermost frame. */
+/* Passes m->r to the innermost frame. */
 FN i32 arc_return(VM_PARAM, arc_machine *m)
 {
     const slot f = m->in.f;
@@ -143,14 +143,15 @@ FN i32 arc_return(VM_PARAM, arc_machine *m)
     return go;
 }
 
-/* Goes on with the call until it is over, has failed, or comes to a loop for lanes that are alone.
+/* Continues the call until it is finished, has failed, or comes to a loop with one lane per
+ * element.
  */
 FN void arc_go_on(VM_PARAM, arc_machine *m, const arc_par *par, i32 *next)
 {
     i32 go = *next;
 
     while (go != ARC_GO_SOLO && (go != ARC_GO_RETURN || m->depth > m->base)) {
-        MEET; /* what one primitive has read and given back, the next may overwrite */
+        MEET; /* the next primitive may overwrite what this one has read and released */
         m->is_new = 0;
         m->is_over = 0;
         go = go == ARC_GO_ENTER  ? arc_enter(VM, m, par)
@@ -166,7 +167,7 @@ FN void arc_go_on(VM_PARAM, arc_machine *m, const arc_par *par, i32 *next)
     *next = go;
 }
 
-/* Calls m->f and everything that follows from it; the value is m->r, unless vm->error. */
+/* Calls m->f and everything that follows from it; the value is in m->r unless vm->error is set. */
 FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
 {
 #ifdef ARC_RECURSES
@@ -175,7 +176,7 @@ FN_NOINLINE void arc_call(VM_PARAM, arc_machine *to, const arc_par *par)
         return;
     }
 #endif
-    arc_machine m = *to; /* a copy that nothing else points to: it can live in registers */
+    arc_machine m = *to; /* a copy whose address is never taken: it can live in registers */
     i32 go = ARC_GO_ENTER;
 
     m.depth = 0;

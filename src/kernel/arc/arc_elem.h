@@ -1,13 +1,13 @@
-/* arc_elem.h - looking into values: length, elements, truth, equality and the two orders.
+/* arc_elem.h - inspecting values: length, elements, truth, equality and the two orders.
  *
- * Nothing here has blocks: a lane may call it on its own element inside a block.
+ * Nothing here uses blocks: a lane may call it on its own element inside a block.
  */
 #ifndef ARC_ELEM_H
 #define ARC_ELEM_H
 
-#include "arc_state.h"
+#include "arc_time.h"
 
-/* Elements of a container; -1 when v is none. */
+/* Number of elements of a container; -1 if v is not one. */
 FN i32 arc_len(const arc_vm *vm, slot v)
 {
     switch (ARC_TAG(v)) {
@@ -69,7 +69,7 @@ FN_SHORT slot arc_elem(const arc_vm *vm, slot v, i32 k)
     }
 }
 
-/* False, 0, None, the empty tuple and the empty set are not. */
+/* False, 0, None, the empty tuple and the empty set are false. */
 FN i32 arc_is_true(const arc_vm *vm, slot v)
 {
     switch (ARC_TAG(v)) {
@@ -102,7 +102,7 @@ FN u32 arc_closure_number(const arc_vm *vm, slot v)
 
 #define ARC_SIGN(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The order of two values that are no containers, or of different rank. */
+/* The order of two values that are not containers, or that have different ranks. */
 FN i32 arc_order_plain(const arc_vm *vm, slot a, slot b)
 {
     const i32 ra = arc_rank(a), rb = arc_rank(b);
@@ -144,7 +144,7 @@ FN i32 arc_order_bytes(GLOBAL const i8 *x, i32 nx, GLOBAL const i8 *y, i32 ny)
     return ARC_SIGN(nx, ny);
 }
 
-/* The order where both are of one flat kind; 2 when they are not. */
+/* The order if both are of one flat kind; otherwise 2. */
 FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
 {
     if (ARC_TAG(a) != ARC_TAG(b))
@@ -163,7 +163,7 @@ FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
     case ARC_GRID: {
         const i32 cols = arc_grid_cols(vm, a);
 
-        /* Of one width, grids compare as one long row each. */
+        /* Grids of one width compare as one long row each. */
         return cols != arc_grid_cols(vm, b)
                    ? 2
                    : arc_order_bytes(arc_grid_cells(vm, a), arc_grid_rows(vm, a) * cols,
@@ -177,7 +177,7 @@ FN i32 arc_order_flat(const arc_vm *vm, slot a, slot b)
     }
 }
 
-/* The order of two tuples whose elements are flat or no containers; 2 when others decide. */
+/* The order of two tuples whose elements are flat or not containers; 2 if other elements decide. */
 FN i32 arc_order_tuples(arc_vm *vm, slot a, slot b)
 {
     GLOBAL const slot *x = arc_slots(vm, a);
@@ -185,7 +185,7 @@ FN i32 arc_order_tuples(arc_vm *vm, slot a, slot b)
     const i32 n = MIN(ARC_AUX(a), ARC_AUX(b));
 
     vm->compared += (u32)ARC_AUX(a) + 1;
-    if (vm->compared > ARC_COMPARED)
+    if (vm->compared > ARC_COMPARED || arc_is_late(vm, n))
         return 2;
     for (i32 k = 0; k < n; k++) {
         i32 r = x[k] == y[k] ? 0 : arc_order_flat(vm, x[k], y[k]);
@@ -200,7 +200,7 @@ FN i32 arc_order_tuples(arc_vm *vm, slot a, slot b)
     return ARC_SIGN(ARC_AUX(a), ARC_AUX(b));
 }
 
-/* Containers in containers are followed with a stack of our own. */
+/* Follows containers in containers with its own stack. */
 FN_NOINLINE i32 arc_order_deep(arc_vm *vm, slot a, slot b)
 {
     slot in_a[ARC_DEPTH], in_b[ARC_DEPTH];
@@ -220,9 +220,12 @@ FN_NOINLINE i32 arc_order_deep(arc_vm *vm, slot a, slot b)
         if (a != b && arc_is_container(a) && arc_is_container(b)) {
             vm->compared += (u32)arc_len(vm, a) + 1;
             if (depth == ARC_DEPTH || vm->compared > ARC_COMPARED) {
-                vm->deep = 1;
+                r = depth == ARC_DEPTH ? ARC_E_DEPTH : ARC_E_COMPARED;
+                vm->deep = MAX(vm->deep, r);
                 return 0;
             }
+            if (arc_is_late(vm, arc_len(vm, a)))
+                return 0;
             in_a[depth] = a;
             in_b[depth] = b;
             next[depth++] = 0;
@@ -247,8 +250,8 @@ FN_NOINLINE i32 arc_order_deep(arc_vm *vm, slot a, slot b)
     }
 }
 
-/* -1, 0 or 1. Makes no room for that stack where nothing has to be followed; and lanes that compare
- * values of one shape stay together. */
+/* -1, 0 or 1. Makes no stack if there is nothing to follow; lanes that compare values of one shape
+ * stay together. */
 FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
 {
     i32 r = a == b ? 0 : arc_order_flat(vm, a, b);
@@ -258,7 +261,8 @@ FN_NOINLINE i32 arc_order(arc_vm *vm, slot a, slot b)
     return r != 2 ? r : arc_order_deep(vm, a, b);
 }
 
-/* Equal values. Since a value has one representation, kinds that differ are never equal. */
+/* Whether two values are equal. Since a value has one representation, values of different kinds are
+ * never equal. */
 FN i32 arc_same(arc_vm *vm, slot a, slot b)
 {
     if (a == b)
@@ -290,8 +294,8 @@ FN i32 arc_is_subset(arc_vm *vm, slot a, slot b)
     return 1;
 }
 
-/* a < b of the language: numbers by value, tuples by their first elements that differ, sets by
- * proper inclusion. 1, 0, or -1 when the two cannot be compared. */
+/* a < b as in the language: numbers by value, tuples by their first elements that differ, sets by
+ * proper inclusion. 1, 0, or -1 if the two cannot be compared. */
 FN_NOINLINE i32 arc_less(arc_vm *vm, slot a, slot b)
 {
     for (;;) {

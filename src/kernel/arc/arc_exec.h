@@ -1,4 +1,4 @@
-/* arc_exec.h - from an opcode to the primitive that does not call functions. */
+/* arc_exec.h - runs the primitive of an opcode, for primitives that do not call functions. */
 #ifndef ARC_EXEC_H
 #define ARC_EXEC_H
 
@@ -24,6 +24,10 @@
 
 FN_NOINLINE slot arc_exec(VM_PARAM, i32 op, slot a, slot b, slot c, slot d)
 {
+#ifdef ARC_WIDE /* where values have any size, so that every primitive may take long */
+    if (arc_is_late(vm, ARC_WORK))
+        return ARC_SLOT_NONE;
+#endif
     switch (op) {
         ARC_OPS(ARC_CASE_OF)
     default:

@@ -22,7 +22,7 @@ FN i32 arc_inner_at(slot v)
     return ARC_TAG(v) == ARC_CLOS ? ARC_CLOS_HEAD : 0;
 }
 
-/* Whether v points to anything, which a boxed integer does too. */
+/* Whether v has content, as a boxed integer also does. */
 FN i32 arc_points(slot v)
 {
     return arc_has_content(v) || (ARC_TAG(v) == ARC_INT && ARC_AUX(v));
@@ -44,8 +44,8 @@ FN slot arc_unpile(arc_vm *vm)
     return arc_slots_at(vm, vm->top)[0];
 }
 
-/* Bytes of everything that v points to, or some number beyond `most`: values share their parts, so
- * few of them can describe more than could ever be counted. */
+/* Bytes of everything that v points to, or some number beyond `most`: values share parts, so a few
+ * of them can describe more than could ever be counted. */
 FN_NOINLINE i64 arc_deep_bytes(VM_PARAM, slot v, i64 most)
 {
     const u32 mark = vm->top;
@@ -67,7 +67,7 @@ FN_NOINLINE i64 arc_deep_bytes(VM_PARAM, slot v, i64 most)
     return total;
 }
 
-/* Copies v and everything in it to `out` from byte `cursor` on; payloads count from there. */
+/* Copies v and everything in it to `out` from byte `cursor` on; payloads are relative to `out`. */
 FN_NOINLINE slot arc_copy_out(VM_PARAM, slot v, GLOBAL u8 *out, u32 cursor)
 {
     const u32 mark = vm->top;
@@ -102,9 +102,9 @@ FN_NOINLINE slot arc_copy_out(VM_PARAM, slot v, GLOBAL u8 *out, u32 cursor)
     return r;
 }
 
-/* Reserves `bytes` of the output buffer; where they begin, or ARC_POOLED when it is full. The
- * counter must not come round to 0 again: it stays as it is once the buffer is full, and what teams
- * add at the same time is bounded by what arc_export lets each ask for. */
+/* Reserves `bytes` of the output buffer; returns where they begin, or ARC_POOLED when it is full.
+ * The counter must not wrap around to 0: it no longer changes once the buffer is full, and what
+ * teams add at the same time is bounded by how much arc_export lets each request. */
 FN u32 arc_reserve(VM_PARAM, GLOBAL u32 *used, i64 bytes, u32 room)
 {
     i32 units = 0;
@@ -119,7 +119,7 @@ FN u32 arc_reserve(VM_PARAM, GLOBAL u32 *used, i64 bytes, u32 room)
     return (u32)units > (room - (u32)bytes) / 8 ? ARC_POOLED : (u32)units * 8;
 }
 
-#define ARC_OUTPUT_BESIDE (1 << 20) /* bytes of an output that is not the only one */
+#define ARC_OUTPUT_BESIDE (1 << 20) /* the most bytes of an output that is not the only one */
 
 FN slot arc_export(VM_PARAM, slot v, GLOBAL u8 *out, GLOBAL u32 *used, const arc_par *par)
 {
@@ -158,8 +158,8 @@ FN u64 arc_hash_flat(const arc_vm *vm, u64 h, slot v)
     return h;
 }
 
-/* Equal values have equal hashes. Of a huge value only the first ARC_HASHED parts count. A closure
- * counts by its number, which says when it was made. */
+/* Equal values have equal hashes. Only the first ARC_HASHED parts of a huge value are hashed. A
+ * closure is hashed by its number, which says when it was made. */
 FN_NOINLINE u64 arc_hash(VM_PARAM, slot v)
 {
     const u32 mark = vm->top;

@@ -1,16 +1,16 @@
-/* arc_frame.h - calls without recursion: frames of what is to be done with a value once it is
- * there.
+/* arc_frame.h - calls without recursion: frames of the work to be done with a value once it is
+ * known.
  *
  * A frame is either the rest of a closure (compose: call the outer function) or a primitive that
  * calls a function per element. The innermost frame is in private memory, the others in the arena,
- * where every lane has its own: word by word, those of all lanes side by side.
+ * where every lane has its own; word by word, the frames of all lanes lie side by side.
  */
 #ifndef ARC_FRAME_H
 #define ARC_FRAME_H
 
 #include "arc_exec.h"
 
-/* The work of a frame, beyond the opcodes of primitives. */
+/* The kinds of work, beyond the opcodes of primitives. */
 #define ARC_THEN_CALL  512 /* f of the value */
 #define ARC_THEN_EQUAL 513 /* whether the value equals a */
 #define ARC_THEN_AGAIN 514 /* f of the value, k times more */
@@ -27,27 +27,27 @@ typedef struct arc_frame {
 
 /* The next thing to do. */
 #define ARC_GO_ENTER  0 /* call f with n arguments */
-#define ARC_GO_RETURN 1 /* hand r to the innermost frame */
-#define ARC_GO_NEXT   2 /* the innermost frame's next element, or its end */
-#define ARC_GO_SOLO   3 /* the innermost frame's elements, by lanes that are alone */
+#define ARC_GO_RETURN 1 /* pass r to the innermost frame */
+#define ARC_GO_NEXT   2 /* continue with the next element of the innermost frame, or end it */
+#define ARC_GO_SOLO   3 /* process the elements of the innermost frame, one lane each */
 
 typedef struct arc_machine {
     slot f, x0, x1, x2, x3, r;
     i32 n;
     i32 depth, n_frames, most_depth;
-    i32 base;    /* depth at which the call in progress is over */
+    i32 base;    /* depth at which the current call ends */
     i32 is_solo; /* lanes are alone: see arc_solo.h */
     u32 frames_at;
     u32 steps;
-    u32 max_steps;       /* where the run stops; it grows with steps made beside others */
-    u32 most_steps;      /* that it may grow to */
+    u32 max_steps;       /* where the run stops; it grows by steps made beside others */
+    u32 most_steps;      /* limit of its growth */
     i32 is_patient;      /* there is no limit on loops */
     i32 is_new, is_over; /* `next` is to be pushed; the innermost frame is to be popped */
     arc_frame in;        /* the innermost frame */
     arc_frame next;
 } arc_machine;
 
-/* Why a run fails that has made max_steps. */
+/* Why a run fails that has reached max_steps. */
 FN i32 arc_code_of_steps(const arc_machine *m)
 {
     return m->max_steps < m->most_steps ? ARC_E_LOOPS : ARC_E_STEPS;
@@ -66,7 +66,7 @@ FN u64 arc_two(u32 low, u32 high)
     return low | (u64)high << 32;
 }
 
-/* Frames come and go in one place each, arc_call, since every copy of this is a hundred
+/* Frames are pushed and popped in one place each, arc_call, since every copy of this is a hundred
  * instructions for a device to fetch. */
 FN void arc_push(VM_PARAM, arc_machine *m)
 {

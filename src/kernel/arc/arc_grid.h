@@ -1,8 +1,8 @@
 /* arc_grid.h - any tuple of rows seen as a grid.
  *
  * Nearly all grids are plain: of kind GRID, whose cells are bytes. Others are loose: rows of
- * unequal or no length, values beyond a byte, values that are no numbers. Primitives have a quick
- * way for plain grids; for loose ones they read slots, row by row, and build their result from
+ * unequal or zero length, values beyond a byte, values that are not numbers. Primitives have a fast
+ * path for plain grids; for loose ones they read slots, row by row, and build their result from
  * slots with the makers.
  */
 #ifndef ARC_GRID_H
@@ -14,11 +14,12 @@ typedef struct arc_grid {
     slot v;
     GLOBAL const i8 *cells; /* of a plain grid */
     i32 rows;
-    i32 cols; /* length of the first row; 0 without rows, -1 when the first row is no container */
+    i32 cols; /* length of the first row; 0 without rows, -1 if the first row is not a container */
     i32 is_plain;
 } arc_grid;
 
-/* Walks the cells of rows x cols: i, j, and k which counts them all. One lane needs no division. */
+/* Loops over the cells of rows x cols: i, j, and k which counts them all. A single lane needs no
+ * division. */
 #if LANES == 1 && WIDTH == 1
 #define EACH_CELL(k, i, j, rows, cols)                                                             \
     for (i32 i = 0, k = 0; i < (rows); i++)                                                        \
@@ -66,7 +67,7 @@ FN arc_grid arc_grid_of(const arc_vm *vm, slot v)
     return g;
 }
 
-/* The view for a primitive that asks for the length of the first row: fails when there is none. */
+/* The view for a primitive that needs the length of the first row: fails if there is none. */
 FN arc_grid arc_grid_with_rows(arc_vm *vm, slot v)
 {
     const arc_grid g = arc_grid_of(vm, v);
@@ -78,7 +79,7 @@ FN arc_grid arc_grid_with_rows(arc_vm *vm, slot v)
     return g;
 }
 
-/* Fails unless v is a tuple; gives its length. */
+/* Fails unless v is a tuple; returns its length. */
 FN i32 arc_rows_of_tuple(arc_vm *vm, slot v)
 {
     if (arc_is_tuple(v))
@@ -95,7 +96,7 @@ FN slot arc_grid_at(const arc_vm *vm, arc_grid g, i32 i, i32 j)
     return arc_elem(vm, arc_elem(vm, g.v, i), j);
 }
 
-/* Whether the positions of a grid have keys; else it fails. */
+/* Whether the positions of a grid have keys; if not, it fails. */
 FN i32 arc_grid_fits_keys(arc_vm *vm, i32 rows, i32 cols)
 {
     if (rows <= ARC_COORD && cols <= ARC_COORD)
@@ -104,7 +105,7 @@ FN i32 arc_grid_fits_keys(arc_vm *vm, i32 rows, i32 cols)
     return 0;
 }
 
-/* The length of the shortest row; fails when a row is no container. */
+/* The length of the shortest row; fails if a row is not a container. */
 FN i32 arc_grid_shortest(VM_PARAM, arc_grid g)
 {
     i32 least;
@@ -117,8 +118,8 @@ FN i32 arc_grid_shortest(VM_PARAM, arc_grid g)
     return MAX(least, 0);
 }
 
-/* A plain grid of the first g.cols values of every row, as what reads [i][j] sees it. Fails when a
- * row is shorter, and with RANGE when the values are no bytes or the grid has no columns. */
+/* A plain grid of the first g.cols values of every row, as code that reads [i][j] sees it. Fails if
+ * a row is shorter, and with RANGE if a value is not a byte or the grid has no columns. */
 FN_NOINLINE arc_grid arc_grid_cut(VM_PARAM, arc_grid g)
 {
     slot v;
@@ -161,7 +162,7 @@ FN i32 arc_int_operand(arc_vm *vm, slot v)
     return (i32)(n > I32_MAX ? I32_MAX : n < I32_MIN ? I32_MIN : n);
 }
 
-/* Component 0 or 1 of a tuple of numbers, cut to what no grid reaches. */
+/* Component 0 or 1 of a tuple of numbers, cut to a value outside any grid. */
 FN i32 arc_pair_operand(arc_vm *vm, slot v, i32 k)
 {
     const i64 n =
@@ -171,7 +172,7 @@ FN i32 arc_pair_operand(arc_vm *vm, slot v, i32 k)
     return (i32)(n > far ? far : n < -far ? -far : n);
 }
 
-/* A bound of a slice: a negative one counts from the end, once; then it is cut to 0 .. len. */
+/* A bound of a slice: a negative one counts from the end, once; then it is clamped to 0 .. len. */
 FN i32 arc_slice_bound(i32 at, i32 len)
 {
     const i32 from_start = at < 0 ? at + len : at;
@@ -203,8 +204,8 @@ FN slot arc_no_cells(VM_PARAM, i32 rows)
     return arc_repeated(VM, ARC_SLOT_EMPTY_TUPLE, rows);
 }
 
-/* The plain grid of rows x cols whose cell (r, c) is cells[at + r * dr + c * dc]. Every cut, turn
- * and mirroring of a plain grid is one of these. */
+/* The plain grid of rows x cols whose cell (r, c) is cells[at + r * dr + c * dc]. Every cut,
+ * rotation and reflection of a plain grid is one of these. */
 FN_NOINLINE slot arc_pick(VM_PARAM, GLOBAL const i8 *cells, i32 rows, i32 cols, i32 at, i32 dr,
                           i32 dc)
 {
@@ -224,8 +225,8 @@ FN_NOINLINE slot arc_pick(VM_PARAM, GLOBAL const i8 *cells, i32 rows, i32 cols, 
 
 /* Loose results. */
 
-/* Slots (up to n, but not below 0) at the end of the arena for the rows of a result. Each is put
- * there by arc_put_row when it is made, after them; arc_tuple_of_rows ends it. */
+/* Up to n slots (none if n < 0) at the end of the arena, for the rows of a result. Each row is made
+ * after them and stored by arc_put_row; arc_tuple_of_rows ends the construction. */
 FN u32 arc_begin_rows(arc_vm *vm, i32 n)
 {
     return arc_new_slots(vm, MAX(n, 0));
@@ -248,8 +249,8 @@ FN slot arc_tuple_of_rows(VM_PARAM, u32 rows_at, i32 n)
     return vm->error ? v : arc_keep(VM, rows_at, v);
 }
 
-/* Elements from .. from + n - 1 of a container, or with `step` -1 back from there, each `times`
- * times, as a tuple. */
+/* Elements from .. from + n - 1 of a container, or with `step` -1 going back from there, each
+ * repeated `times` times, as a tuple. */
 FN_NOINLINE slot arc_stretch(VM_PARAM, slot row, i32 from, i32 n, i32 step_, i32 times)
 {
     const i64 total = (i64)MAX(n, 0) * MAX(times, 0);

@@ -1,24 +1,25 @@
 /* arc_lanes.h - how the lanes of a team share the work of a primitive.
  *
  * All control flow is uniform: every lane runs the same statements on the same slots. Work over
- * elements is written as blocks, in which each lane takes its share; before and after, lanes meet:
+ * elements is written as blocks, in which each lane takes some elements; lanes meet before and
+ * after:
  *
  *     EACH(k, n) out[k] = in[n - 1 - k];
  *     SUM_OVER(total, k, n, row[k] != 0);
  *     FIRST_OVER(at, k, n, key[k] == wanted);              n when there is none
  *     PACK(count, at, k, n, key[k] != wanted, out[at] = key[k]);   keeps the order
  *
- * Rules: no block inside a block. What a block writes, no other lane reads in it. Uniform code may
- * store (every lane stores the same), but must not read an address, store to it and go on without
- * a block or MEET between: a slow lane would read what a quick one has stored. A serial piece that
+ * Rules: no block inside a block. Within a block, no lane reads what another writes. Uniform code
+ * may store (every lane stores the same), but must not read an address and then store to it without
+ * a block or MEET between: a slow lane would read what a quick one has stored. Serial code that
  * changes memory step by step is a ONE_LANE block.
  *
- * A lane can also be alone, with elements of a loop for itself (arc_solo.h): helpers then get no
- * team, blocks are plain loops of that lane, and nobody meets.
+ * A lane can also be alone, processing elements of a loop by itself (arc_solo.h): helpers then get
+ * no team, blocks are plain loops of that lane, and lanes do not meet.
  *
- * With LANES 1, as on every CPU, blocks are plain loops. WIDTH then makes them go the way of a team
- * of that width, lane after lane, and with LANES_BACKWARDS from the last lane to the first: what
- * comes out must not change, which is how tests find a block that breaks the rules.
+ * With LANES 1, as on every CPU, blocks are plain loops. WIDTH then makes them imitate a team of
+ * that width, lane after lane, and with LANES_BACKWARDS from the last lane to the first: results
+ * must not change, which is how tests find a block that breaks the rules.
  */
 #ifndef ARC_LANES_H
 #define ARC_LANES_H
@@ -27,9 +28,14 @@
 #define WIDTH 1
 #endif
 
-/* One lane alone, in C: what has a shorter way there takes it. */
+/* A single lane, in C: some code has a shorter path for it. */
 #if defined(QN_CPU) && LANES == 1 && WIDTH == 1
 #define ARC_ON_CPU
+#endif
+
+/* Where a run can see the host's clock: see arc_time.h. */
+#if defined(QN_CPU) && LANES == 1
+#define ARC_CLOCK
 #endif
 
 /* Where a program's calls can be calls of C: see arc_recurse.h. */
@@ -37,13 +43,14 @@
 #define ARC_RECURSES
 #endif
 
-/* Loops here run a few times over a few elements, and there are hundreds of them: unrolled, the
- * machine's code is half as large again, needs twice the registers, and takes compilers minutes. */
+/* Loops here run a few times over a few elements, and there are hundreds of them: unrolling
+ * makes the machine's code half as large again, needs twice the registers, and takes compilers
+ * minutes. */
 #ifndef QN_CPU
 #define for _Pragma("unroll 1") for
 #endif
 
-/* Helpers that are short and everywhere: a call costs a CPU more than it saves, and a device
+/* Short helpers that are used everywhere: a call costs a CPU more than it saves, and a device
  * fetches code more slowly than it runs it. */
 #ifdef QN_CPU
 #define FN_SHORT FN
@@ -147,7 +154,7 @@
         QN_SHARE(k, n) qn_s += (e);                                                                \
         r = JOIN_ADD(qn_s);                                                                        \
     }
-/* `none` is the result over no elements, and must not be beyond any element. */
+/* `none` is the result without elements, and must not win against any element. */
 #define MIN_OVER(r, k, n, none, e)                                                                 \
     {                                                                                              \
         i32 qn_s = (none);                                                                         \

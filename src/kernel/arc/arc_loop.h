@@ -1,16 +1,16 @@
 /* arc_loop.h - primitives that call a function per element: apply, sfilter, argmax and the like.
  *
- * All but extract collect what the function gives for every element, and make their result of it at
- * the end. Memory that a call leaves in the arena is freed once its value has been stored.
+ * All but extract collect the function's values for all elements, and make their result from them
+ * at the end. Memory that a call leaves in the arena is freed once its value has been stored.
  */
 #ifndef ARC_LOOP_H
 #define ARC_LOOP_H
 
 #include "arc_frame.h"
 
-#define ARC_LOOP_TEST    1u /* only the truth of what the function gives matters */
-#define ARC_LOOP_EXTRACT 2u /* the first element that passes ends it */
-#define ARC_LOOP_OTHER   4u /* the call is another than f(element): see arc_other_call */
+#define ARC_LOOP_TEST    1u /* only the truth of the function's value matters */
+#define ARC_LOOP_EXTRACT 2u /* ends at the first element that passes */
+#define ARC_LOOP_OTHER   4u /* the call is not f(element): see arc_other_call */
 
 FN i32 arc_is_off(const arc_par *par, i32 op)
 {
@@ -40,7 +40,7 @@ FN u32 arc_loop_is_of(i32 op)
     }
 }
 
-/* Which operand is the function, and which the rank of an element. */
+/* The operand that is the function, and the one that is the rank of an element. */
 FN slot arc_loop_function(i32 op, const arc_machine *m)
 {
     switch (op) {
@@ -63,7 +63,7 @@ FN i32 arc_is_of_samples(i32 op)
     return op == ARC_OP_c_iz || op == ARC_OP_c_zo || op == ARC_OP_c_iz_n || op == ARC_OP_c_zo_n;
 }
 
-/* How often the function is called; -1 when an operand is no container. */
+/* How often the function is called; -1 if an operand is not a container. */
 FN i64 arc_loop_count(const arc_vm *vm, i32 op, slot a, slot b)
 {
     const i64 na = arc_len(vm, a), nb = arc_len(vm, b);
@@ -77,7 +77,7 @@ FN i64 arc_loop_count(const arc_vm *vm, i32 op, slot a, slot b)
     return arc_is_of_samples(op) ? 2 * na : na;
 }
 
-/* The call for element k where it is not f(element). */
+/* The call for element k if it is not f(element). */
 FN void arc_other_call(arc_vm *vm, arc_machine *m)
 {
     const i32 k = m->in.k, n = arc_len(vm, m->in.a);
@@ -100,7 +100,7 @@ FN void arc_other_call(arc_vm *vm, arc_machine *m)
         m->x1 = arc_elem(vm, m->in.b, k / n);
         m->n = 2;
         break;
-    default: /* of samples: all inputs, then all outputs */
+    default: /* over samples: all inputs, then all outputs */
         sample = arc_elem(vm, a, k % n);
         if (!arc_is_tuple(sample) || arc_len(vm, sample) < 2)
             arc_fail(vm, ARC_E_TYPE);
@@ -122,7 +122,7 @@ FN i32 arc_loop_call(arc_vm *vm, arc_machine *m)
     return ARC_GO_ENTER;
 }
 
-/* The different values that f gave on all inputs (side 0) or outputs (side 1), in order. */
+/* The distinct values of f on all inputs (side 0) or outputs (side 1), in order. */
 FN slot arc_of_side(VM_PARAM, i32 n_calls, u32 acc, i32 side)
 {
     const i32 n = n_calls / 2;
@@ -143,8 +143,8 @@ FN_NOINLINE slot arc_of_samples(VM_PARAM, i32 what, i32 n, u32 acc)
     return inputs_first ? arc_op_difference(VM, ins, outs) : arc_op_difference(VM, outs, ins);
 }
 
-/* The result of primitive `what` once all n calls have returned, their values being at `acc`. Takes
- * no pointer to the frame, which so can stay in registers. */
+/* The result of primitive `what` once all n calls have returned, with their values at `acc`. Takes
+ * no pointer to the frame, which can thus stay in registers. */
 FN_NOINLINE slot arc_loop_result(VM_PARAM, i32 what, slot a, slot rank, i32 n, u32 acc)
 {
     const slot got = ARC_SLOT(ARC_TUPLE, n, acc);
@@ -195,8 +195,8 @@ FN_NOINLINE slot arc_loop_result(VM_PARAM, i32 what, slot a, slot rank, i32 n, u
     }
 }
 
-/* Every call has returned: the result goes to the frame around, or, for the _n forms, into another
- * function. */
+/* Every call has returned: the result goes to the enclosing frame or, for the _n forms, into
+ * another function. */
 FN i32 arc_loop_end(VM_PARAM, arc_machine *m)
 {
     const i32 what = m->in.what;
@@ -231,13 +231,13 @@ FN i32 arc_loop_end(VM_PARAM, arc_machine *m)
     return ARC_GO_RETURN;
 }
 
-/* Elements of a loop whose lanes are alone, at least: of one in which there may be others, which
- * have more to share out, and of any other. */
+/* The least number of elements of a loop whose lanes are alone: for a loop that contains others,
+ * which offer more work to divide, and for any other. */
 #define ARC_SOLO_OUTER 16
 #define ARC_SOLO_LEAST 4
-#define ARC_SOLO_ROOM  1024 /* bytes that each of them has at least */
+#define ARC_SOLO_ROOM  1024 /* the least bytes that each of them gets */
 
-/* Bytes of the arena for each lane, should lanes be alone: three quarters of what is left. */
+/* Bytes of the arena for each lane if lanes are alone: three quarters of what is left. */
 FN u32 arc_solo_own(const arc_vm *vm)
 {
     return (vm->limit - vm->top) / 4 * 3 / LANES & ~7u;

@@ -1,15 +1,15 @@
-/* arc_make.h - building containers: every one in the first representation that holds it.
+/* arc_make.h - building containers: each in the first representation that can hold it.
  *
- * A maker takes elements that lie in fresh memory at the end of the arena, leaves the container in
- * their place and gives scratch back.
+ * A maker takes elements in fresh memory at the end of the arena, leaves the container in their
+ * place and releases scratch memory.
  */
 #ifndef ARC_MAKE_H
 #define ARC_MAKE_H
 
 #include "arc_sort.h"
 
-/* Copies bytes to a lower or disjoint place at the end of the arena: through blocks of LANES, each
- * read before it is written. */
+/* Copies bytes to a lower or disjoint place at the end of the arena, in blocks of LANES, each read
+ * before it is written. */
 FN_NOINLINE void arc_copy_down(VM_PARAM, u32 to, GLOBAL const u8 *from, i32 n_bytes)
 {
     GLOBAL u8 *dst = vm->arena + to;
@@ -67,8 +67,8 @@ FN_NOINLINE slot arc_move_down(VM_PARAM, u32 mark, slot v)
     return ARC_SLOT(ARC_TAG(v), ARC_AUX(v), mark);
 }
 
-/* Drops what was allocated since `mark`, but for v. A flat value moves down to the mark; of a value
- * that points to others everything stays. Content older than the mark points to nothing younger. */
+/* Drops everything allocated since `mark`, except v. A flat value moves down to the mark; if v
+ * points to others, everything stays. Content older than the mark points to nothing younger. */
 FN slot arc_keep(VM_PARAM, u32 mark, slot v)
 {
     const i32 is_young = ARC_PAYLOAD(v) >= mark && !(ARC_PAYLOAD(v) & ARC_POOLED);
@@ -91,7 +91,8 @@ FN slot arc_keys_slot(i32 is_object, u32 at, i32 n)
     return n == 0 ? ARC_SLOT_EMPTY_SET : ARC_SLOT(is_object ? ARC_OBJ : ARC_IDX, n, at);
 }
 
-/* The set of n keys at `at`, in any order and with doubles; they are the last thing allocated. */
+/* The set of the n keys at `at`, in any order and with duplicates; they are the last thing
+ * allocated. */
 FN slot arc_set_of_keys(VM_PARAM, i32 is_object, u32 at, i32 n)
 {
     const i32 count = arc_sort_keys(VM, at, n);
@@ -112,7 +113,7 @@ FN i32 arc_fits_i8(i64 n)
     return n >= -128 && n <= 127;
 }
 
-/* ARC_IDX for a pair that has a key, ARC_OBJ for such a cell, else ARC_SET. */
+/* ARC_IDX for a pair that has a key, ARC_OBJ for such a cell, otherwise ARC_SET. */
 FN i32 arc_key_kind(slot e)
 {
     if (ARC_TAG(e) != ARC_PAIR && ARC_TAG(e) != ARC_CELL)
@@ -131,8 +132,8 @@ FN u32 arc_key_of(slot e)
 
 /* Sets. */
 
-/* The set of n slots at `at`, the last thing allocated (but for what they point to: then only
- * doubles are given back). */
+/* The set of the n slots at `at`, the last thing allocated (except for what they point to: in that
+ * case only duplicates are released). */
 FN_NOINLINE slot arc_set_of(VM_PARAM, u32 at, i32 n)
 {
     GLOBAL const slot *in = arc_slots_at(vm, at);
@@ -201,7 +202,7 @@ FN_NOINLINE slot arc_pair_of(arc_vm *vm, i64 i, i64 j)
     return ARC_SLOT(ARC_TUPLE, 2, at);
 }
 
-/* Width of a value that can be a row of a grid; 0 when it cannot. */
+/* Width of a value that can be a row of a grid; otherwise 0. */
 FN i32 arc_row_width(slot v)
 {
     if (ARC_TAG(v) == ARC_ROW)
@@ -223,7 +224,7 @@ FN i8 arc_row_at(const arc_vm *vm, slot row, i32 j)
     return arc_bytes(vm, row)[j];
 }
 
-/* Leaves `v`, whose content of n bytes was made at `fresh`, at `at` if nothing lies between. */
+/* Moves `v`, whose content of n bytes was made at `fresh`, to `at` if nothing lies between. */
 FN slot arc_settle(VM_PARAM, slot v, u32 at, u32 end, u32 fresh, i64 n)
 {
     if (fresh != end)
@@ -233,7 +234,7 @@ FN slot arc_settle(VM_PARAM, slot v, u32 at, u32 end, u32 fresh, i64 n)
     return ARC_SLOT(ARC_TAG(v), ARC_AUX(v), at);
 }
 
-/* The tuple of n slots at `at`, with the same rules as arc_set_of. */
+/* The tuple of the n slots at `at`, with the same rules as arc_set_of. */
 FN_NOINLINE slot arc_tuple_of(VM_PARAM, u32 at, i32 n)
 {
     GLOBAL const slot *in = arc_slots_at(vm, at);
@@ -298,7 +299,7 @@ FN_NOINLINE slot arc_tuple_of(VM_PARAM, u32 at, i32 n)
     return ARC_SLOT(ARC_TUPLE, n, at);
 }
 
-/* Room for n slots to be given to a maker; at vm->error without room. */
+/* Allocates n slots to be passed to a maker; sets vm->error if they do not fit. */
 FN u32 arc_new_slots(arc_vm *vm, i32 n)
 {
     if (n > ARC_MOST_AUX)
@@ -311,7 +312,7 @@ FN slot arc_tuple_of_2(VM_PARAM, slot a, slot b)
     u32 at;
 
 #ifdef ARC_ON_CPU
-    /* The usual case, which needs no room. */
+    /* The usual case, which needs no memory. */
     if (arc_is_num(a) && arc_is_num(b) && arc_fits_i16(arc_number(vm, a)) &&
         arc_fits_i16(arc_number(vm, b)))
         return ARC_SLOT_PAIR(arc_number(vm, a), arc_number(vm, b));

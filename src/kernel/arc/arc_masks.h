@@ -1,8 +1,9 @@
 /* arc_masks.h - connected parts of a plain grid of digits up to 32 x 32, by growing masks.
  *
- * A row is a word, a column a bit. A part grows from its first cell: every round each row takes
- * what the rows beside it and it itself touch, and fills the runs that were touched. Lanes are
- * rows, so a round takes a few steps of a team; a part takes about as many rounds as it is high.
+ * A row is a word, a column a bit. A part grows from its first cell: in every round each row takes
+ * the cells that it and its neighbouring rows touch, and fills the runs that were touched. Lanes
+ * are rows, so a round takes a few steps of a team; a part takes about as many rounds as it is
+ * high.
  */
 #ifndef ARC_MASKS_H
 #define ARC_MASKS_H
@@ -12,13 +13,13 @@
 #define ARC_MASK_ROWS 32
 
 typedef struct arc_masks {
-    GLOBAL u32 *colour; /* 10 x 32: where each digit is */
-    GLOBAL u32 *left;   /* 32: cells of the class at hand that belong to no part yet */
-    GLOBAL u32 *part;   /* 34: the part that grows, with an empty row before and after */
-    GLOBAL u32 *grown;  /* 34: the same a round later */
+    GLOBAL u32 *colour; /* 10 x 32: where each colour is */
+    GLOBAL u32 *left;   /* 32: cells of the current class that belong to no part yet */
+    GLOBAL u32 *part;   /* 34: the growing part, with an empty row before and after */
+    GLOBAL u32 *grown;  /* 34: the same part a round later */
     GLOBAL slot *found; /* objects */
     i32 n_found;
-    i32 only_largest; /* of which one remains */
+    i32 only_largest; /* only one of which remains */
 } arc_masks;
 
 FN i32 arc_fits_masks(arc_grid g)
@@ -26,7 +27,7 @@ FN i32 arc_fits_masks(arc_grid g)
     return g.rows <= ARC_MASK_ROWS && g.cols <= 32;
 }
 
-/* All runs of `mask` that `seed`, which is inside it, touches. */
+/* All runs of `mask` touched by `seed`, which is a subset of it. */
 FN u32 arc_fill_runs(u32 seed, u32 mask)
 {
     const u32 up = (mask & ~(mask + seed)) | seed;
@@ -50,7 +51,7 @@ FN i32 arc_low_col(u32 mask)
     return 31 - CLZ32(arc_low_bit(mask));
 }
 
-/* The part of the first cell left in row `first` grows in m.part until it touches nothing new. */
+/* Grows the part of the first cell left in row `first` in m.part until it touches nothing new. */
 FN void arc_grow_part(TEAM_PARAM, arc_masks *m, i32 rows, i32 first, i32 diagonal)
 {
     i32 grows = 1;
@@ -78,7 +79,7 @@ FN void arc_grow_part(TEAM_PARAM, arc_masks *m, i32 rows, i32 first, i32 diagona
     }
 }
 
-/* Appends the keys of the part's cells of one colour; gives how many. */
+/* Appends the keys of the part's cells of one colour; returns how many. */
 FN i32 arc_emit_mask(TEAM_PARAM, const arc_masks *m, i32 rows, i32 colour, GLOBAL u32 *keys)
 {
     GLOBAL const u32 *own = m->colour + colour * ARC_MASK_ROWS;
@@ -98,8 +99,8 @@ FN i32 arc_emit_mask(TEAM_PARAM, const arc_masks *m, i32 rows, i32 colour, GLOBA
     return n;
 }
 
-/* Whether the part at hand, of n cells with keys at `at`, is wanted beside what was found. Of the
- * largest, the one with the least key. */
+/* Whether the current part, of n cells with keys at `at`, is wanted besides those found. Among the
+ * largest, the one with the least key wins. */
 FN i32 arc_is_wanted(const arc_vm *vm, const arc_masks *m, i32 n, u32 at)
 {
     const slot had = m->n_found > 0 ? m->found[0] : ARC_SLOT_EMPTY_SET;
@@ -109,7 +110,7 @@ FN i32 arc_is_wanted(const arc_vm *vm, const arc_masks *m, i32 n, u32 at)
     return arc_keys_at(vm, at)[0] < arc_keys(vm, had)[0];
 }
 
-/* Takes parts out of m.left one after another; the cells of each have colours from .. to. */
+/* Removes parts from m.left one after another; the cells of each have colours from .. to. */
 FN void arc_take_parts(VM_PARAM, arc_masks *m, i32 rows, i32 diagonal, i32 from, i32 to)
 {
     for (;;) {
@@ -164,7 +165,7 @@ FN void arc_grow_all(VM_PARAM, arc_masks *m, arc_grid g, arc_joining how)
     arc_take_parts(VM, m, g.rows, how.diagonal, 0, 9);
 }
 
-/* As arc_parts_by_runs, for a grid of digits that arc_fits_masks. */
+/* Like arc_parts_by_runs, for a grid of digits that satisfies arc_fits_masks. */
 FN_NOINLINE slot arc_parts_by_masks(VM_PARAM, arc_grid g, arc_joining how)
 {
     const u32 limit = vm->limit;
@@ -190,7 +191,7 @@ FN_NOINLINE slot arc_parts_by_masks(VM_PARAM, arc_grid g, arc_joining how)
         }
     }
     vm->limit = limit;
-    /* Parts were found from the top; those of several colours are ordered by the least. */
+    /* Parts were found from the top; those of several colours are ordered by the least one. */
     if (!vm->error && !how.univalued)
         n = arc_sort_slots(VM, at, n);
     if (vm->error)

@@ -7,7 +7,7 @@
 
 #include "arc_op_patch.h"
 
-/* Room for n keys of an index set; look at vm->error. */
+/* Allocates n keys of an index set; check vm->error. */
 FN u32 arc_new_keys(arc_vm *vm, i64 n)
 {
     if (n > ARC_MOST_AUX)
@@ -17,8 +17,8 @@ FN u32 arc_new_keys(arc_vm *vm, i64 n)
 
 /* Neighbours. */
 
-/* Cells of the 3 x 3 block around loc: digit k from the right of `which` is the number of the k-th,
- * counted by rows from 0. */
+/* Cells of the 3 x 3 block around loc: digit k of `which`, from the right, is the number of the
+ * k-th cell, counted by rows from 0. */
 FN_NOINLINE slot arc_neighbours_of(VM_PARAM, slot loc, u32 which, i32 n)
 {
     const i64 i = arc_component(vm, loc, 0), j = arc_component(vm, loc, 1);
@@ -59,7 +59,8 @@ FN_NOINLINE slot arc_op_neighbors(VM_PARAM, slot loc)
 
 /* Lines. */
 
-/* n positions from (i, j) on, each one step_i rows (0 or 1) and step_j columns further. */
+/* n positions starting at (i, j), each step_i rows (0 or 1) and step_j columns from the one
+ * before. */
 FN_NOINLINE slot arc_ray(VM_PARAM, i64 i, i64 j, i32 step_i, i32 step_j, i64 n)
 {
     const i64 end_i = i + step_i * (n - 1), end_j = j + step_j * (n - 1);
@@ -79,7 +80,7 @@ FN_NOINLINE slot arc_ray(VM_PARAM, i64 i, i64 j, i32 step_i, i32 step_j, i64 n)
     return arc_keys_slot(0, at, (i32)n);
 }
 
-/* The segment between two points, if it is horizontal, vertical or diagonal; else nothing. */
+/* The segment between two points if it is horizontal, vertical or diagonal; otherwise nothing. */
 FN slot arc_segment(VM_PARAM, i64 ai, i64 aj, i64 bi, i64 bj)
 {
     const i64 di = bi - ai, dj = bj - aj;
@@ -117,7 +118,7 @@ FN_NOINLINE slot arc_op_shoot(VM_PARAM, slot start, slot direction)
 
 #define ARC_FRONTIER 30 /* cells, for any grid */
 
-/* The tuples of `line` and 0 .. 29, in this order or the other; `line` may be anything. */
+/* The tuples of `line` and 0 .. 29, in this order or reversed; `line` may be anything. */
 FN slot arc_frontier_of_any(VM_PARAM, slot line, i32 is_row)
 {
     const u32 at = arc_new_slots(vm, ARC_FRONTIER);
@@ -185,7 +186,7 @@ FN_NOINLINE slot arc_op_backdrop(VM_PARAM, slot a)
     return arc_keys_slot(0, at, n);
 }
 
-/* Positions of the box that p does not hold, found with a byte for each. */
+/* Positions of the box that are not in p, found with one byte per position. */
 FN slot arc_holes_of(VM_PARAM, arc_patch p)
 {
     const arc_box box = arc_box_of(TEAM_PASS, p);
@@ -206,7 +207,7 @@ FN slot arc_holes_of(VM_PARAM, arc_patch p)
     return arc_keys_slot(0, at, n);
 }
 
-/* A tuple of cells becomes a set of positions; one of pairs stays a tuple, which cannot be taken
+/* A tuple of cells becomes a set of positions; a tuple of pairs stays one, and cannot be subtracted
  * from a set. */
 FN_NOINLINE slot arc_op_delta(VM_PARAM, slot a)
 {
@@ -244,8 +245,8 @@ FN u32 arc_outline_key(arc_box box, i32 n, i32 k)
     return ARC_KEY(0, box.i0 + 1 + inner / 2, inner % 2 ? box.j1 : box.j0);
 }
 
-/* The outline of the patch's box with every side `grow` further out; sides that cross change
- * places. */
+/* The outline of the patch's box with every side moved outwards by `grow`; sides that cross are
+ * swapped. */
 FN_NOINLINE slot arc_outline_of(VM_PARAM, slot a, i32 grow)
 {
     const arc_box tight = arc_box_with_items(VM, a);

@@ -1,4 +1,5 @@
-/* arc_op_cells.h - between grids and sets of their cells, and cells by position and colour. */
+/* arc_op_cells.h - conversions between grids and sets of their cells; cells by position and
+ * colour. */
 #ifndef ARC_OP_CELLS_H
 #define ARC_OP_CELLS_H
 
@@ -29,8 +30,9 @@ FN_NOINLINE slot arc_op_asindices(VM_PARAM, slot grid)
     return arc_keys_slot(0, at, g.rows * g.cols);
 }
 
-/* The keys of cells with one colour, `own` as their colour, to `keys`; gives how many. There is
- * room for one more, which one lane writes to: it stores every key and keeps those that count. */
+/* Writes the keys of cells with one colour, as colour `own`, to `keys`; returns how many. There
+ * must be space for one more, since a single lane stores every key and only advances past those
+ * that count. */
 FN i32 arc_keys_of_colour(TEAM_PARAM, arc_grid g, i32 colour, i32 own, GLOBAL u32 *keys)
 {
     GLOBAL const i8 *cells = g.cells;
@@ -49,7 +51,7 @@ FN i32 arc_keys_of_colour(TEAM_PARAM, arc_grid g, i32 colour, i32 own, GLOBAL u3
     return count;
 }
 
-/* The keys of a grid of digits, by one lane: those of digit d from keys[cursor[d]] on. */
+/* The keys of a grid of digits, by a single lane: those of digit d start at keys[cursor[d]]. */
 FN void arc_spread_cells(arc_grid g, u32 *cursor, GLOBAL u32 *keys)
 {
     for (i32 i = 0; i < g.rows; i++)
@@ -134,7 +136,8 @@ FN_NOINLINE slot arc_loose_asobject(VM_PARAM, arc_grid g)
     return vm->error ? ARC_SLOT_NONE : arc_set_of(VM, at, n);
 }
 
-/* The keys of all cells of a plain grid, ascending, to `keys`, where there is room for one more. */
+/* Writes the keys of all cells of a plain grid, ascending, to `keys`, which has space for one
+ * more. */
 FN void arc_keys_of_cells(TEAM_PARAM, arc_grid g, GLOBAL u32 *keys)
 {
     const i32 n_cells = g.rows * g.cols;
@@ -212,7 +215,7 @@ FN slot arc_loose_toobject(VM_PARAM, arc_grid g, arc_patch p)
     return vm->error ? ARC_SLOT_NONE : arc_set_of(VM, at, n);
 }
 
-/* Sorts keys whose places ascend by colour. Gives how many there are. */
+/* Sorts by colour keys whose places ascend. Returns how many there are. */
 FN_NOINLINE i32 arc_sort_by_colour(VM_PARAM, u32 at, i32 n)
 {
     const u32 mark = vm->top;

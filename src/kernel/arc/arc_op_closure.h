@@ -1,4 +1,4 @@
-/* arc_op_closure.h - functions as values: closures, what they take, and which of them loop. */
+/* arc_op_closure.h - functions as values: closures, their arities, and which of them loop. */
 #ifndef ARC_OP_CLOSURE_H
 #define ARC_OP_CLOSURE_H
 
@@ -21,8 +21,8 @@
 #define ARC_CALLS_5(number, name, arity, class_, default_, priority) ARC_CALLS_IN(5, number, class_)
 #define ARC_CALLS_6(number, name, arity, class_, default_, priority) ARC_CALLS_IN(6, number, class_)
 
-/* Bit op of these words: the primitive calls functions. A switch would compare with each of them
- * in turn, for every primitive that runs. */
+/* Bit op of these words: the primitive calls functions. A switch would compare with each of them in
+ * turn, for every primitive that runs. */
 CONST_TABLE(u32, arc_calls_words, 8) = { 0u ARC_OPS(ARC_CALLS_0), 0u ARC_OPS(ARC_CALLS_1),
                                          0u ARC_OPS(ARC_CALLS_2), 0u ARC_OPS(ARC_CALLS_3),
                                          0u ARC_OPS(ARC_CALLS_4), 0u ARC_OPS(ARC_CALLS_5),
@@ -91,8 +91,8 @@ FN slot arc_op_fork(VM_PARAM, slot a, slot b, slot c)
     return arc_closure(vm, ARC_FORM_FORK, 1, 3, a, b, c);
 }
 
-/* Of a function that takes neither two nor three arguments comes one that takes three and calls it
- * with four. */
+/* Binding a function that takes neither two nor three arguments gives one that takes three and
+ * calls it with four. */
 FN slot arc_bind(arc_vm *vm, i32 form, slot f, slot value)
 {
     i32 arity;

@@ -1,4 +1,4 @@
-/* arc_op_colour.h - colours of grids and objects: which, how many, how often. */
+/* arc_op_colour.h - colours of grids and objects: which there are, how many, how often. */
 #ifndef ARC_OP_COLOUR_H
 #define ARC_OP_COLOUR_H
 
@@ -44,7 +44,7 @@ FN_NOINLINE slot arc_colours_of(VM_PARAM, slot element, i32 as_set)
 
     if (vm->error)
         return ARC_SLOT_NONE;
-    /* Values point to what is older than the tally: they can move to the front. */
+    /* Values point only to content older than the tally: they can move to the front. */
     if (t.value != arc_slots_at(vm, mark))
         arc_copy_down(VM, mark, (GLOBAL const u8 *)t.value, t.n * 8);
     vm->top = mark + (u32)t.n * 8;
@@ -81,6 +81,8 @@ FN i32 arc_first_place(VM_PARAM, slot element, slot value)
         const i32 len = of_rows ? arc_len(vm, row) : 1;
         i32 j;
 
+        if (arc_is_late(vm, len))
+            break;
         FIRST_OVER(j, k, len, arc_same(vm, arc_elem(vm, row, k), value))
         before += j;
         if (j < len)
@@ -89,8 +91,7 @@ FN i32 arc_first_place(VM_PARAM, slot element, slot value)
     return before;
 }
 
-/* The value at a rank, when the more frequent go first, and of equally frequent ones those that
- * appear first. */
+/* The value at a rank, most frequent first; among equally frequent ones, the first to appear. */
 FN_NOINLINE slot arc_op_get_color_rank_t(VM_PARAM, slot element, slot rank)
 {
     const u32 mark = vm->top;
@@ -115,7 +116,7 @@ FN_NOINLINE slot arc_op_get_color_rank_t(VM_PARAM, slot element, slot rank)
 
         ONE_LANE first[d] = at;
     }
-    for (best = 0; best < t.n; best++) {
+    for (best = 0; best < t.n - 1 && !arc_is_late(vm, t.n); best++) {
         i32 before;
 
         SUM_OVER(before, d, t.n,

@@ -4,7 +4,7 @@
 
 #include "arc_op_scalar.h"
 
-/* Whether e is an element of the container c. No blocks: lanes ask for themselves. */
+/* Whether e is an element of the container c. Uses no blocks: each lane may ask for its own e. */
 FN_NOINLINE i32 arc_holds(arc_vm *vm, slot c, slot e)
 {
     const i32 n = arc_len(vm, c);
@@ -38,6 +38,8 @@ FN_NOINLINE i32 arc_holds(arc_vm *vm, slot c, slot e)
         }
         return lo < n && arc_same(vm, arc_elem(vm, c, lo), e);
     }
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 k = 0; k < n; k++)
         if (arc_same(vm, arc_elem(vm, c, k), e))
             return 1;
@@ -67,7 +69,7 @@ FN_NOINLINE i32 arc_holds(arc_vm *vm, slot c, slot e)
         }                                                                                          \
     }
 
-/* Elements of c from slots at `to` on. */
+/* Writes the elements of c to slots from `to` on. */
 FN void arc_unpack(VM_PARAM, slot c, GLOBAL slot *to)
 {
     const i32 n = arc_len(vm, c);
@@ -75,7 +77,7 @@ FN void arc_unpack(VM_PARAM, slot c, GLOBAL slot *to)
     EACH(k, n) to[k] = arc_elem(vm, c, k);
 }
 
-/* A tuple or a set, as `like` is one. */
+/* A tuple or a set, whichever `like` is. */
 FN slot arc_make_like(VM_PARAM, slot like, u32 at, i32 n)
 {
     return arc_is_set(like) ? arc_set_of(VM, at, n) : arc_tuple_of(VM, at, n);
@@ -101,7 +103,7 @@ FN_NOINLINE slot arc_op_contained(VM_PARAM, slot a, slot b)
 
 /* Joining. */
 
-/* Both are index sets or both objects: keys stay keys. */
+/* Both are index sets, or both are objects: keys remain keys. */
 FN_NOINLINE slot arc_union_keys(VM_PARAM, slot a, slot b)
 {
     const i32 na = ARC_AUX(a), nb = ARC_AUX(b);
@@ -153,7 +155,7 @@ FN_NOINLINE slot arc_op_combine(VM_PARAM, slot a, slot b)
     return arc_make_like(VM, a, at, na + nb);
 }
 
-/* Every inner container an index set, or every one an object: the kind; else ARC_SET. */
+/* The kind if all inner containers are index sets, or all are objects; otherwise ARC_SET. */
 FN i32 arc_inner_keys(VM_PARAM, slot c, i32 n)
 {
     i32 n_idx, n_obj, n_empty;
@@ -164,7 +166,7 @@ FN i32 arc_inner_keys(VM_PARAM, slot c, i32 n)
     return n_idx == n ? ARC_IDX : n_obj + n_empty == n ? ARC_OBJ : ARC_SET;
 }
 
-/* All elements of the containers in a, one after the other; doubles are dropped from a set. */
+/* All elements of the containers in a, one after the other; a set drops duplicates. */
 FN_NOINLINE slot arc_merge(VM_PARAM, slot a, i32 want_set)
 {
     const i32 n = arc_len(vm, a);
@@ -214,13 +216,13 @@ FN_NOINLINE slot arc_op_merge(VM_PARAM, slot a)
 
 #ifdef ARC_ON_CPU
 
-/* Both are index sets or both objects: one lane goes through them side by side. */
+/* Both are index sets, or both are objects: a single lane steps through both together. */
 FN i32 arc_are_like_keys(slot a, slot b)
 {
     return ARC_TAG(a) == ARC_TAG(b) && (ARC_TAG(a) == ARC_IDX || ARC_TAG(a) == ARC_OBJ);
 }
 
-#define ARC_STRIDE 16 /* keys that are passed over in one step */
+#define ARC_STRIDE 16 /* keys skipped in one step */
 
 /* The keys of a that are in b (is_in 1), or that are not (0). */
 FN_NOINLINE slot arc_common_keys(arc_vm *vm, slot a, slot b, i32 is_in)
@@ -304,9 +306,11 @@ FN_NOINLINE slot arc_op_other(VM_PARAM, slot a, slot b)
     return at < n ? arc_elem(vm, a, at) : arc_fail(vm, ARC_E_EMPTY);
 }
 
-/* Whether element k equals none before it. */
+/* Whether element k differs from all before it. */
 FN i32 arc_is_new(arc_vm *vm, slot c, i32 k)
 {
+    if (arc_is_late(vm, k))
+        return 0;
     for (i32 j = 0; j < k; j++)
         if (arc_same(vm, arc_elem(vm, c, j), arc_elem(vm, c, k)))
             return 0;
@@ -411,7 +415,7 @@ FN i32 arc_are_small_pairs(slot a, slot b)
            arc_row_width(b) == 2;
 }
 
-/* Tuples of two that lanes make of elements: PAIR, CELL, or in 16 bytes at `room` a grid or a
+/* Tuples of two that lanes make from elements: PAIR, CELL, or in 16 bytes at `room` a grid or a
  * TUPLE. */
 FN slot arc_two_of(const arc_vm *vm, slot a, slot b, u32 room)
 {
@@ -436,7 +440,7 @@ FN slot arc_two_of(const arc_vm *vm, slot a, slot b, u32 room)
     return ARC_SLOT(ARC_TUPLE, 2, room);
 }
 
-/* 0: every two make a PAIR or a CELL, 1: some need slots, 2: some are rows, hence grids. */
+/* 0: all tuples of two are PAIRs or CELLs, 1: some need slots, 2: some are rows, hence grids. */
 FN i32 arc_two_need(const arc_vm *vm, slot a, slot b)
 {
     if (arc_is_num(a) && arc_fits_i16(arc_number(vm, a)) &&
@@ -449,7 +453,7 @@ FN i32 arc_two_need(const arc_vm *vm, slot a, slot b)
 
 #ifdef ARC_ON_CPU
 
-/* As arc_twos, as long as they make pairs and cells; whether all of them did. */
+/* Like arc_twos, as long as it makes pairs and cells; returns whether all were. */
 FN i32 arc_plain_twos(const arc_vm *vm, u32 at, i32 n, slot a, slot b, i32 nb, i32 all_with_all)
 {
     GLOBAL slot *to = arc_slots_at(vm, at);
@@ -473,8 +477,8 @@ FN i32 arc_plain_twos(const arc_vm *vm, u32 at, i32 n, slot a, slot b, i32 nb, i
 
 #endif
 
-/* Slots 0 .. n - 1 at `at` become the tuples (a[first(k)], b[second(k)]), where k counts through b
- * for each element of a if `all_with_all`, else through both. */
+/* Replaces slots 0 .. n - 1 at `at` by the tuples (a[first(k)], b[second(k)]). With `all_with_all`,
+ * k counts through b for each element of a; otherwise through both in parallel. */
 FN_NOINLINE void arc_twos(VM_PARAM, u32 at, i32 n, slot a, slot b, i32 all_with_all)
 {
     const i32 nb = all_with_all ? arc_len(vm, b) : 1;
@@ -528,7 +532,7 @@ FN_NOINLINE slot arc_op_pair(VM_PARAM, slot a, slot b)
 
 #ifdef ARC_ON_CPU
 
-/* Whether v holds coordinates, and these ascend. */
+/* Whether the elements of v are ascending coordinates. */
 FN i32 arc_are_coords(const arc_vm *vm, slot v, i32 n)
 {
     i64 before = -ARC_COORD - 1;
@@ -544,7 +548,7 @@ FN i32 arc_are_coords(const arc_vm *vm, slot v, i32 n)
     return 1;
 }
 
-/* The product of coordinates that ascend: keys, and in order. */
+/* The product of ascending coordinates: keys, already in order. */
 FN_NOINLINE slot arc_product_keys(arc_vm *vm, slot a, slot b, i32 na, i32 nb)
 {
     const u32 at = arc_alloc(vm, (i64)na * nb * 4);
@@ -590,7 +594,7 @@ FN_NOINLINE slot arc_op_product(VM_PARAM, slot a, slot b)
     arc_twos(VM, at, (i32)n, a, b, 1);
     if (vm->error)
         return ARC_SLOT_NONE;
-    /* Of two sets, all are different and in order already. */
+    /* From two sets, all are distinct and in order already. */
     if (n > 0 && arc_is_set(a) && arc_is_set(b) && arc_key_kind(arc_slots_at(vm, at)[0]) == ARC_SET)
         return ARC_SLOT(ARC_SET, n, at);
     return arc_set_of(VM, at, (i32)n);

@@ -7,7 +7,7 @@
 
 /* Filters. */
 
-/* n chosen slots at `at`, from a set in its order: the set of them. */
+/* The set of n slots at `at`, chosen from a set in its order. */
 FN slot arc_set_of_chosen(VM_PARAM, u32 at, i32 n, i32 are_sorted)
 {
     if (are_sorted && n > 0 && arc_key_kind(arc_slots_at(vm, at)[0]) == ARC_SET) {
@@ -17,7 +17,7 @@ FN slot arc_set_of_chosen(VM_PARAM, u32 at, i32 n, i32 are_sorted)
     return arc_set_of(VM, at, n);
 }
 
-/* ARC_OK, or why an element cannot be asked for its first colour, or for its size. */
+/* ARC_OK, or why the first colour, or the size, of an element is not defined. */
 FN i32 arc_filter_error(const arc_vm *vm, slot e, i32 by_colour)
 {
     const slot colour = by_colour ? arc_first_colour(vm, e) : ARC_SLOT_NONE;
@@ -119,7 +119,7 @@ FN_NOINLINE slot arc_op_p_f(VM_PARAM, slot a)
     return arc_object_colours(VM, a, 0);
 }
 
-/* Where run r of n runs comes when the longest is first and equal ones keep their order. */
+/* The rank of run r among n runs, longest first; equal ones keep their order. */
 FN i32 arc_run_rank(GLOBAL const i32 *start, i32 n, i32 r)
 {
     const i32 length = start[r + 1] - start[r];
@@ -133,7 +133,7 @@ FN i32 arc_run_rank(GLOBAL const i32 *start, i32 n, i32 r)
     return rank;
 }
 
-/* The colour at a rank when the most frequent is first; of a set colours come in runs. */
+/* The colour at a rank, most frequent first; the colours of a set come in runs. */
 FN_NOINLINE slot arc_op_get_color_rank_f(VM_PARAM, slot a, slot rank)
 {
     const u32 mark = vm->top;
@@ -190,7 +190,7 @@ FN_NOINLINE slot arc_op_astriple(VM_PARAM, slot a, slot b, slot c)
     return arc_tuple_of(VM, at, 3);
 }
 
-/* Cells of places and colours in parallel, as many as the shorter has. */
+/* Cells from parallel places and colours, as many as the shorter one has. */
 FN_NOINLINE slot arc_op_celltuple(VM_PARAM, slot places, slot colours)
 {
     const i32 n = MIN(arc_len(vm, places), arc_len(vm, colours));

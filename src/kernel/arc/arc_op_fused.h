@@ -1,6 +1,6 @@
-/* arc_op_fused.h - what the compiler makes of two primitives, of which the second looks at sizes.
+/* arc_op_fused.h - primitives that the compiler makes of two, the second of which uses sizes.
  *
- * Each gives what the two give, and fails as the second does; see domain/arc/compile/fuse.c.
+ * Each gives the result of the two, and fails as the second does; see domain/arc/compile/fuse.c.
  */
 #ifndef ARC_OP_FUSED_H
 #define ARC_OP_FUSED_H
@@ -9,7 +9,7 @@
 #include "arc_op_objects.h"
 #include "arc_op_pick.h"
 
-/* first(sizefilter(a, n)): the elements of a set are in the order that a filter keeps. */
+/* first(sizefilter(a, n)): elements of a set are in the order that a filter preserves. */
 FN_NOINLINE slot arc_op_first_of_size(VM_PARAM, slot a, slot wanted)
 {
     const i32 n = arc_len(vm, a);

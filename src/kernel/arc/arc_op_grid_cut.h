@@ -59,7 +59,7 @@ FN_NOINLINE slot arc_op_subgrid(VM_PARAM, slot patch, slot grid)
     rows = arc_box_rows(box);
     cols = arc_box_cols(box);
     if (arc_is_tuple(patch)) {
-        /* The corner is that of its items, but the shape is that of a tuple taken as a grid. */
+        /* The corner is that of the items, but the shape is that of the tuple taken as a grid. */
         rows = arc_len(vm, patch);
         cols = 2;
     }
@@ -73,7 +73,7 @@ FN_NOINLINE slot arc_op_trim(VM_PARAM, slot grid)
 
 /* Halves. */
 
-/* Elements from .. from + n - 1 of a tuple: the rows as they are. */
+/* Elements from .. from + n - 1 of a tuple: rows are not changed. */
 FN slot arc_some_rows(VM_PARAM, slot v, i32 from, i32 n)
 {
     const arc_grid g = arc_grid_of(vm, v);
@@ -97,7 +97,7 @@ FN_NOINLINE slot arc_op_bottomhalf(VM_PARAM, slot grid)
     return vm->error ? ARC_SLOT_NONE : arc_some_rows(VM, grid, rows - rows / 2, rows / 2);
 }
 
-/* Columns of half the width, of the shortest row in a loose grid; without any, no rows. */
+/* Half the columns, of the shortest row in a loose grid; without columns, no rows. */
 FN slot arc_half_cols(VM_PARAM, slot v, i32 is_right)
 {
     const arc_grid g = arc_grid_of(vm, v);
@@ -132,7 +132,8 @@ FN_NOINLINE slot arc_op_righthalf(VM_PARAM, slot grid)
 
 /* Splits. */
 
-/* n parts of equal size along one axis, a row or column apart when the size does not divide. */
+/* n parts of equal size along one axis, separated by a row or column if the size is not
+ * divisible. */
 FN_NOINLINE slot arc_split(VM_PARAM, slot grid, slot parts, i32 is_vertical)
 {
     const arc_grid g = arc_grid_with_rows(vm, grid);
@@ -171,7 +172,7 @@ FN_NOINLINE slot arc_op_vsplit(VM_PARAM, slot grid, slot parts)
 
 /* Larger and smaller. */
 
-/* As arc_enlarge, for one lane: without a division for every cell. */
+/* Like arc_enlarge, for a single lane: without a division per cell. */
 FN void arc_enlarge_cells(arc_grid g, i32 down, i32 across, GLOBAL i8 *out)
 {
     const i32 cols = g.cols * across;
@@ -189,7 +190,7 @@ FN void arc_enlarge_cells(arc_grid g, i32 down, i32 across, GLOBAL i8 *out)
     }
 }
 
-/* Every row `down` times, every value in it `across` times. */
+/* Repeats every row `down` times, and every value in it `across` times. */
 FN_NOINLINE slot arc_enlarge(VM_PARAM, slot v, i32 down, i32 across)
 {
     const arc_grid g = arc_grid_of(vm, v);
@@ -249,7 +250,7 @@ FN_NOINLINE slot arc_op_vupscale(VM_PARAM, slot grid, slot factor)
     return arc_stretch(VM, grid, 0, arc_len(vm, grid), 1, f);
 }
 
-/* Every cell of an object as a block of f x f, counted from its upper left corner. */
+/* Replaces every cell of an object by a block of f x f, relative to its upper left corner. */
 FN slot arc_enlarge_object(VM_PARAM, slot object, i32 f)
 {
     const arc_patch p = arc_patch_of(VM, object);
@@ -297,7 +298,7 @@ FN_NOINLINE slot arc_op_upscale(VM_PARAM, slot element, slot factor)
     return vm->error ? ARC_SLOT_NONE : arc_keep(VM, mark, enlarged);
 }
 
-/* Rows and columns whose number f divides. */
+/* Rows and columns whose numbers are divisible by f. */
 FN_NOINLINE slot arc_op_downscale(VM_PARAM, slot grid, slot factor)
 {
     const arc_grid g = arc_grid_with_rows(vm, grid);

@@ -1,4 +1,4 @@
-/* arc_op_grid_join.h - grids made of one value, of two grids, with colours exchanged, or without
+/* arc_op_grid_join.h - grids made of one value or of two grids, with colours exchanged, or without
  * uniform rows and columns. */
 #ifndef ARC_OP_GRID_JOIN_H
 #define ARC_OP_GRID_JOIN_H
@@ -101,7 +101,7 @@ FN_NOINLINE slot arc_op_hconcat(VM_PARAM, slot a, slot b)
     return arc_tuple_of_rows(VM, at, rows);
 }
 
-/* Rows of any kind; row i of both has at least `cols` values, or it fails. */
+/* Rows of any kind; fails unless row i of both has at least `cols` values. */
 FN slot arc_loose_cellwise(VM_PARAM, arc_grid ga, slot b, slot fallback)
 {
     const u32 at = arc_begin_rows(vm, ga.rows);
@@ -131,7 +131,7 @@ FN slot arc_loose_cellwise(VM_PARAM, arc_grid ga, slot b, slot fallback)
     return arc_tuple_of_rows(VM, at, ga.rows);
 }
 
-/* The cells that two grids agree on, else the fallback. */
+/* The cells on which two grids agree, otherwise the fallback. */
 FN_NOINLINE slot arc_op_cellwise(VM_PARAM, slot a, slot b, slot fallback)
 {
     const arc_grid ga = arc_grid_with_rows(vm, a), gb = arc_grid_of(vm, b);
@@ -187,7 +187,7 @@ FN_NOINLINE slot arc_loose_exchange(VM_PARAM, slot v, slot from, slot to, i32 is
     return arc_tuple_of_rows(VM, at, rows);
 }
 
-/* `from` becomes `to`, and when mutual `to` becomes `from`. */
+/* Changes `from` to `to`, and if mutual also `to` to `from`. */
 FN slot arc_exchange(VM_PARAM, slot v, slot from, slot to, i32 is_mutual)
 {
     const arc_grid g = arc_grid_of(vm, v);
@@ -224,7 +224,7 @@ FN_NOINLINE slot arc_op_switch(VM_PARAM, slot grid, slot a, slot b)
 
 /* Uniform rows and columns. */
 
-/* Whether n cells, `apart` from one to the next, are equal. */
+/* Whether n cells at distance `apart` are equal. */
 FN i32 arc_is_uniform(GLOBAL const i8 *cells, i32 n, i32 apart)
 {
     for (i32 k = 1; k < n; k++)

@@ -1,4 +1,4 @@
-/* arc_op_grid_turn.h - mirrored and turned grids, and which of these turns inputs into outputs. */
+/* arc_op_grid_turn.h - reflected and rotated grids, and which of these maps inputs to outputs. */
 #ifndef ARC_OP_GRID_TURN_H
 #define ARC_OP_GRID_TURN_H
 
@@ -7,7 +7,7 @@
 
 /* Loose grids. */
 
-/* Every row reversed, the rows forwards, or backwards from the last. */
+/* Reverses every row; takes the rows forwards, or backwards from the last. */
 FN_NOINLINE slot arc_loose_reverse(VM_PARAM, slot v, i32 is_backwards)
 {
     const i32 rows = arc_len(vm, v);
@@ -24,10 +24,10 @@ FN_NOINLINE slot arc_loose_reverse(VM_PARAM, slot v, i32 is_backwards)
 }
 
 #define ARC_COL_FORWARDS  0 /* result row r is column r */
-#define ARC_COL_BACKWARDS 1 /* column n - 1 - r, where n is the shortest row */
-#define ARC_COL_FROM_END  2 /* of every row the value r before its last */
+#define ARC_COL_BACKWARDS 1 /* column n - 1 - r, where n is the length of the shortest row */
+#define ARC_COL_FROM_END  2 /* the value of every row r before its last */
 
-/* Columns become rows, cut to the shortest; rows are taken from the last when is_upwards. */
+/* Columns become rows, cut to the shortest; rows are taken from the last if is_upwards. */
 FN_NOINLINE slot arc_loose_turn(VM_PARAM, slot v, i32 is_upwards, i32 col)
 {
     const i32 rows = arc_len(vm, v);
@@ -53,7 +53,7 @@ FN_NOINLINE slot arc_loose_turn(VM_PARAM, slot v, i32 is_upwards, i32 col)
     return arc_tuple_of_rows(VM, at, n);
 }
 
-/* Whether every row is a tuple, which reversing needs; else it fails. */
+/* Whether every row is a tuple, which reversing requires; if not, it fails. */
 FN i32 arc_has_tuple_rows(VM_PARAM, slot v)
 {
     const i32 rows = arc_rows_of_tuple(vm, v);
@@ -192,7 +192,7 @@ FN i32 arc_are_samples(VM_PARAM, slot samples)
     return all;
 }
 
-/* The least number that turns every input into its output. */
+/* The least number whose turn maps every input to its output. */
 FN_NOINLINE slot arc_op_a_mr(VM_PARAM, slot samples)
 {
     const u32 mark = vm->top;

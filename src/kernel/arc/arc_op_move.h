@@ -1,5 +1,5 @@
-/* arc_op_move.h - primitives that give a patch another colour or another place: recolor, shift,
- * mirrors, and periods, which are the shifts that a patch does not notice. */
+/* arc_op_move.h - primitives that give a patch another colour or place: recolor, shift, mirrors,
+ * and periods, which are shifts that leave a patch unchanged. */
 #ifndef ARC_OP_MOVE_H
 #define ARC_OP_MOVE_H
 
@@ -7,7 +7,7 @@
 
 /* Positions and colours. */
 
-/* Component 1 of every item, when the first has a tuple there; else the patch as it is. */
+/* Component 1 of every item, if the first one has a tuple there; otherwise the patch itself. */
 FN_NOINLINE slot arc_op_toindices(VM_PARAM, slot a)
 {
     const i32 n = arc_len(vm, a);
@@ -52,7 +52,7 @@ FN slot arc_recolor_keys(VM_PARAM, i32 colour, arc_patch p)
     return arc_has_own_places(p) ? arc_keys_slot(1, at, p.n) : arc_set_of_keys(VM, 1, at, p.n);
 }
 
-/* Whatever the colour and the items are. */
+/* For any colour and any items. */
 FN slot arc_recolor_items(VM_PARAM, slot colour, slot a)
 {
     const slot places = arc_op_toindices(VM, a);
@@ -98,7 +98,7 @@ FN i32 arc_leaves_keys(u32 key, i32 di, i32 dj)
     return ((ARC_KEY_ROW(key) + di) | (ARC_KEY_COL(key) + dj)) >> 12 != 0;
 }
 
-/* The set of all items moved by (di, dj); what was allocated since mark is dropped. */
+/* The set of all items moved by (di, dj); everything allocated since mark is dropped. */
 FN_NOINLINE slot arc_shift_keys(VM_PARAM, u32 mark, arc_patch p, i32 di, i32 dj)
 {
     const u32 by = (u32)di * 4096u + (u32)dj;
@@ -155,7 +155,7 @@ FN_NOINLINE slot arc_op_normalize(VM_PARAM, slot a)
 
 /* Mirrors of sets. */
 
-#define ARC_MIRROR_H 0 /* the numbers by which mir_rot_f names them */
+#define ARC_MIRROR_H 0 /* numbers of the mirrors in mir_rot_f */
 #define ARC_MIRROR_D 1
 #define ARC_MIRROR_V 2
 #define ARC_MIRROR_C 3
@@ -171,7 +171,7 @@ FN u32 arc_mirror_key(u32 key, arc_box box, i32 how)
     return (key & ~ARC_KEY_PLACE) | (u32)i << 12 | (u32)j;
 }
 
-/* Diagonal mirrors keep the upper left corner of the box and turn its sides. */
+/* Diagonal mirrors keep the upper left corner of the box and swap its sides. */
 FN_NOINLINE slot arc_mirror_set(VM_PARAM, slot a, i32 how)
 {
     const arc_patch p = arc_patch_with_items(VM, a);
@@ -218,7 +218,7 @@ FN slot arc_cmirror_set(VM_PARAM, slot a)
     return arc_mirror_set(VM, a, ARC_MIRROR_C);
 }
 
-/* The mirror that a number names; another number leaves the patch as it is. */
+/* The mirror with this number; any other number leaves the patch as it is. */
 FN_NOINLINE slot arc_op_mir_rot_f(VM_PARAM, slot a, slot which)
 {
     const i64 how = arc_is_num(which) ? arc_number(vm, which) : -1;
@@ -228,7 +228,7 @@ FN_NOINLINE slot arc_op_mir_rot_f(VM_PARAM, slot a, slot which)
 
 /* Periods. */
 
-/* The patch without doubles and in order, at the end of the arena where it is a tuple. */
+/* The patch without duplicates and in order; at the end of the arena if it is a tuple. */
 FN arc_patch arc_patch_as_set(VM_PARAM, slot a)
 {
     arc_patch p = arc_patch_of(VM, a);
@@ -242,7 +242,8 @@ FN arc_patch arc_patch_as_set(VM_PARAM, slot a)
     return p;
 }
 
-/* Whether the cells that stay when everything moves left, or up, by `period` meet equal cells. */
+/* Whether the cells that stay in the box when everything moves left, or up, by `period` meet equal
+ * cells. */
 FN i32 arc_has_period(TEAM_PARAM, arc_patch p, arc_box box, i32 period, i32 of_rows)
 {
     const i32 from = ARC_COORD + (of_rows ? box.i0 : box.j0) + period;
@@ -270,7 +271,8 @@ FN_NOINLINE slot arc_period_of(VM_PARAM, slot a, i32 of_rows)
     most = of_rows ? arc_box_rows(box) : arc_box_cols(box);
     if (most > 1 && !p.is_object)
         return arc_fail(vm, ARC_E_TYPE);
-    while (period < most && !arc_has_period(TEAM_PASS, p, box, period, of_rows))
+    while (period < most && !arc_is_late(vm, p.n) &&
+           !arc_has_period(TEAM_PASS, p, box, period, of_rows))
         period++;
     vm->top = mark;
     return ARC_SLOT_INT(period);

@@ -1,4 +1,4 @@
-/* arc_op_near.h - primitives of two patches: common rows and columns, distance, gravity. */
+/* arc_op_near.h - primitives on two patches: common rows and columns, distance, gravity. */
 #ifndef ARC_OP_NEAR_H
 #define ARC_OP_NEAR_H
 
@@ -11,8 +11,8 @@ FN i32 arc_key_line(u32 key, i32 of_rows)
     return of_rows ? ARC_KEY_ROW(key) : ARC_KEY_COL(key);
 }
 
-/* Whether p and q, neither empty, have a row or a column in common: a byte for each line that both
- * boxes cross. */
+/* Whether p and q, neither empty, have a row or a column in common; uses one byte for each line
+ * that both boxes cross. */
 FN i32 arc_share_line(VM_PARAM, arc_patch p, arc_patch q, i32 of_rows)
 {
     const u32 mark = vm->top;
@@ -70,11 +70,13 @@ FN_NOINLINE slot arc_op_vmatching(VM_PARAM, slot a, slot b)
 /* Distance. */
 
 /* From one position to the nearest of a patch. */
-FN i32 arc_nearest(u32 key, arc_patch q)
+FN i32 arc_nearest(arc_vm *vm, u32 key, arc_patch q)
 {
     const i32 i = ARC_KEY_ROW(key), j = ARC_KEY_COL(key);
     i32 least = I32_MAX;
 
+    if (arc_is_late(vm, q.n))
+        return least;
     for (i32 k = 0; k < q.n; k++) {
         const i32 di = ARC_KEY_ROW(q.keys[k]) - i, dj = ARC_KEY_COL(q.keys[k]) - j;
         const i32 far = (di < 0 ? -di : di) + (dj < 0 ? -dj : dj);
@@ -84,7 +86,7 @@ FN i32 arc_nearest(u32 key, arc_patch q)
     return least;
 }
 
-/* Along one line of distances: each is at most one more than that of its neighbours. */
+/* Sweeps along one line of distances: each is at most one more than its neighbours. */
 FN void arc_spread(GLOBAL u16 *line, i32 n, i32 stride)
 {
     i32 near = line[0];
@@ -101,7 +103,8 @@ FN void arc_spread(GLOBAL u16 *line, i32 n, i32 stride)
 
 #define ARC_BEYOND 0x4000 /* more than any distance */
 
-/* The least distance between p and q, from a map of the distances to p in the box of both. */
+/* The least distance between p and q, from a map of the distances to p within the box around
+ * both. */
 FN i32 arc_distance_by_map(TEAM_PARAM, GLOBAL u16 *map, arc_box box, arc_patch p, arc_patch q)
 {
     const i32 rows = arc_box_rows(box), cols = arc_box_cols(box);
@@ -126,10 +129,10 @@ FN arc_box arc_join_boxes(arc_box a, arc_box b)
     return a;
 }
 
-#define ARC_FEW_PAIRS 512 /* so many are compared before a map is thought of */
+#define ARC_FEW_PAIRS 512 /* up to this many are compared without considering a map */
 
-/* The least distance between positions of p and q, neither empty: by comparing all pairs, or, where
- * that is less work and there is room, by a map. */
+/* The least distance between positions of p and q, neither empty: by comparing all pairs or, if
+ * that is less work and fits, by a map. */
 FN_NOINLINE i32 arc_distance(VM_PARAM, arc_patch p, arc_patch q)
 {
     const i64 n_pairs = (i64)p.n * q.n;
@@ -154,7 +157,7 @@ FN_NOINLINE i32 arc_distance(VM_PARAM, arc_patch p, arc_patch q)
         q = p;
         p = larger;
     }
-    MIN_OVER(least, k, p.n, I32_MAX, arc_nearest(p.keys[k], q))
+    MIN_OVER(least, k, p.n, I32_MAX, arc_nearest(vm, p.keys[k], q))
     return least;
 }
 
@@ -184,9 +187,11 @@ FN_NOINLINE slot arc_op_adjacent(VM_PARAM, slot a, slot b)
 
 /* Marks the steps after which `key`, moving along rows or columns, touches a position of q (1) and
  * those after which it lies on one (2). */
-FN void arc_mark_touch(GLOBAL i8 *touch, GLOBAL i8 *cover, u32 key, arc_patch q, i32 down,
-                       i32 right)
+FN void arc_mark_touch(arc_vm *vm, GLOBAL i8 *touch, GLOBAL i8 *cover, u32 key, arc_patch q,
+                       i32 down, i32 right)
 {
+    if (arc_is_late(vm, q.n))
+        return;
     for (i32 k = 0; k < q.n; k++) {
         const i32 di = ARC_KEY_ROW(q.keys[k]) - ARC_KEY_ROW(key);
         const i32 dj = ARC_KEY_COL(q.keys[k]) - ARC_KEY_COL(key);
@@ -208,7 +213,7 @@ FN void arc_mark_touch(GLOBAL i8 *touch, GLOBAL i8 *cover, u32 key, arc_patch q,
     }
 }
 
-/* Steps until p touches q and covers none of it. */
+/* The number of steps until p touches q and covers none of it. */
 FN i32 arc_fall(VM_PARAM, arc_patch p, arc_patch q, i32 down, i32 right)
 {
     const u32 at = arc_alloc(vm, 2 * ARC_FALL);
@@ -219,12 +224,12 @@ FN i32 arc_fall(VM_PARAM, arc_patch p, arc_patch q, i32 down, i32 right)
     if (vm->error)
         return 0;
     EACH(k, 2 * ARC_FALL) touch[k] = 0;
-    EACH(k, p.n) arc_mark_touch(touch, cover, p.keys[k], q, down, right);
+    EACH(k, p.n) arc_mark_touch(vm, touch, cover, p.keys[k], q, down, right);
     FIRST_OVER(steps, k, ARC_FALL, touch[k] && !cover[k])
     return steps;
 }
 
-/* How far `a` moves towards b, along columns if they share one, else along rows. */
+/* How far `a` moves towards b: along columns if they share one, otherwise along rows. */
 FN_NOINLINE slot arc_op_gravitate(VM_PARAM, slot a, slot b)
 {
     const u32 mark = vm->top;

@@ -1,4 +1,4 @@
-/* arc_op_objects.h - grids taken apart: connected parts, colours, uniform rows and columns. */
+/* arc_op_objects.h - splitting grids: connected parts, colours, uniform rows and columns. */
 #ifndef ARC_OP_OBJECTS_H
 #define ARC_OP_OBJECTS_H
 
@@ -8,7 +8,7 @@
 
 /* Connected parts. */
 
-/* A team grows masks where these fit; one lane is quicker with runs. */
+/* A team grows masks where they fit; a single lane is quicker with runs. */
 FN slot arc_parts_of(VM_PARAM, arc_grid g, arc_joining how)
 {
 #if LANES == 1 && WIDTH == 1
@@ -23,7 +23,7 @@ FN slot arc_parts_of(VM_PARAM, arc_grid g, arc_joining how)
 #endif
 }
 
-/* All objects, or the largest of them alone. */
+/* All objects, or only the largest. */
 FN_NOINLINE slot arc_objects_of(VM_PARAM, slot grid, i32 univalued, i32 diagonal, i32 without_bg,
                                 i32 only_largest)
 {
@@ -37,7 +37,7 @@ FN_NOINLINE slot arc_objects_of(VM_PARAM, slot grid, i32 univalued, i32 diagonal
     if (!vm->error && without_bg) {
         const slot bg = arc_most_colour(VM, grid);
 
-        /* A background that is no byte equals no cell of a plain grid. */
+        /* A background that is not a byte equals no cell of a plain grid. */
         if (!vm->error && arc_is_colour(vm, bg))
             how.bg = (i32)arc_number(vm, bg);
     }
@@ -115,7 +115,8 @@ FN i32 arc_next_colour(TEAM_PARAM, arc_grid g, arc_digits digits, i32 colour)
     return 128;
 }
 
-/* As arc_find_classes, of a grid of digits, by one lane: one pass over its cells for all colours.
+/* Like arc_find_classes, for a grid of digits and a single lane: one pass over the cells for all
+ * colours.
  */
 FN i32 arc_spread_classes(arc_vm *vm, arc_grid g, arc_digits digits, i32 bg, GLOBAL slot *found)
 {
@@ -146,7 +147,7 @@ FN i32 arc_spread_classes(arc_vm *vm, arc_grid g, arc_digits digits, i32 bg, GLO
     return n;
 }
 
-/* The objects of all colours but `bg`, to `found`; gives how many. */
+/* Writes the objects of all colours except `bg` to `found`; returns how many. */
 FN i32 arc_find_classes(VM_PARAM, arc_grid g, i32 bg, GLOBAL slot *found)
 {
     const i32 n_cells = g.rows * g.cols;

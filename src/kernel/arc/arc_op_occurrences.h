@@ -1,9 +1,9 @@
 /* arc_op_occurrences.h - where an object occurs in a grid.
  *
- * Up to 64 columns a row of the grid is a word for each colour of the object, and a word holds the
- * answers for a whole row of positions: a run of n cells fits where n neighbouring bits are set,
- * which takes a few shifts (arc_fitting), and all runs of the object must fit at once. Wider grids
- * are compared cell by cell at every position, up to the first that differs.
+ * If the grid has up to 64 columns, each of its rows is a word for each colour of the object, and a
+ * word holds the answers for a whole row of positions: a run of n cells fits where n neighbouring
+ * bits are set, which takes a few shifts (arc_fitting), and all runs of the object must fit at
+ * once. Wider grids are compared cell by cell at every position, up to the first difference.
  */
 #ifndef ARC_OP_OCCURRENCES_H
 #define ARC_OP_OCCURRENCES_H
@@ -24,13 +24,13 @@ typedef struct arc_search {
 
 /* By words. */
 
-/* A run of the object: its first key, where it is from the object's corner, its length, and where
+/* A run of the object: its first key, its offset from the object's corner, its length, and where
  * the words of its colour begin. */
 typedef struct arc_need {
     u32 first, row, col, n, words;
 } arc_need;
 
-/* Bit j stays when the n bits from j on are set. */
+/* Bit j stays if the n bits from j on are set. */
 FN u64 arc_fitting(u64 bits, u32 n)
 {
     u32 done = 1;
@@ -56,7 +56,7 @@ FN u64 arc_fit_row(arc_search s, GLOBAL const arc_need *needs, i32 n, GLOBAL con
     return fits;
 }
 
-/* Ascending keys hold the cells of a run one after another. Gives the number of runs. */
+/* Keys ascend, so the cells of a run are consecutive. Returns the number of runs. */
 FN i32 arc_find_needs(TEAM_PARAM, arc_search s, GLOBAL arc_need *needs)
 {
     i32 n;
@@ -74,8 +74,8 @@ FN i32 arc_find_needs(TEAM_PARAM, arc_search s, GLOBAL arc_need *needs)
 }
 
 #ifdef ARC_ON_CPU
-/* Bit k says whether cell k of eight has the colour, of which `eight` has eight bytes: the highest
- * bit of each byte that has no difference, brought together by a product. */
+/* Bit k says whether cell k of eight has the colour that `eight` holds eight times: the highest bit
+ * of each byte without a difference, collected by a multiplication. */
 FN u64 arc_eight_bits(GLOBAL const i8 *cells, u64 eight)
 {
     const u64 low = 0x7f7f7f7f7f7f7f7fu;
@@ -115,7 +115,7 @@ FN i32 arc_colours_in(GLOBAL const u32 *keys, i32 n)
     return colours;
 }
 
-/* Writes the keys of all positions that fit; gives how many. */
+/* Writes the keys of all positions that fit; returns how many. */
 FN i32 arc_emit_fits(TEAM_PARAM, arc_search s, GLOBAL const u64 *fits, GLOBAL u32 *keys)
 {
     i32 count = 0;
@@ -161,7 +161,7 @@ FN i32 arc_search_words(VM_PARAM, arc_search s, GLOBAL u32 *keys)
 
 /* Cell by cell. */
 
-FN i32 arc_occurs_at(arc_search s, i32 i, i32 j)
+FN i32 arc_occurs_at(arc_vm *vm, arc_search s, i32 i, i32 j)
 {
     for (i32 k = 0; k < s.n_keys; k++) {
         const i32 row = i + ARC_KEY_I(s.keys[k]) - s.box.i0;
@@ -170,15 +170,17 @@ FN i32 arc_occurs_at(arc_search s, i32 i, i32 j)
         if (row >= s.g.rows || col >= s.g.cols ||
             s.g.cells[row * s.g.cols + col] != ARC_KEY_COLOUR(s.keys[k]))
             return 0;
+        if (k % 256 == 255 && arc_is_late(vm, 256))
+            return 0;
     }
     return 1;
 }
 
-FN i32 arc_search_cells(TEAM_PARAM, arc_search s, GLOBAL u32 *keys)
+FN i32 arc_search_cells(VM_PARAM, arc_search s, GLOBAL u32 *keys)
 {
     i32 count;
 
-    PACK_CELLS(count, at, k, i, j, s.rows, s.cols, arc_occurs_at(s, k / s.cols, k % s.cols),
+    PACK_CELLS(count, at, k, i, j, s.rows, s.cols, arc_occurs_at(vm, s, k / s.cols, k % s.cols),
                keys[at] = ARC_KEY(0, i, j))
     return count;
 }
@@ -208,7 +210,7 @@ FN_NOINLINE slot arc_search_all(VM_PARAM, arc_search s)
     if (s.g.cols <= ARC_WORD_COLS)
         n = arc_search_words(VM, s, arc_keys_at(vm, at));
     else
-        n = arc_search_cells(TEAM_PASS, s, arc_keys_at(vm, at));
+        n = arc_search_cells(VM, s, arc_keys_at(vm, at));
     vm->limit = limit;
     if (vm->error)
         return ARC_SLOT_NONE;
@@ -230,7 +232,7 @@ FN_NOINLINE slot arc_op_occurrences(VM_PARAM, slot grid, slot object)
         return ARC_SLOT_NONE;
     if (p.n == 0)
         return arc_all_places(VM, s.g.rows + 1, s.g.cols + 1);
-    /* Of a tuple the shape is that of a grid; a cell may then lie outside at some positions. */
+    /* A tuple has the shape of a grid, so at some positions a cell may lie outside. */
     shape = arc_shape_of(VM, object);
     s.rows = s.g.rows - shape.rows + 1;
     s.cols = s.g.cols - shape.cols + 1;

@@ -1,13 +1,14 @@
-/* arc_op_paint.h - grids with some cells changed: fill, paint, their forms under what is there. */
+/* arc_op_paint.h - grids with some cells changed: fill, paint, and their forms that respect what is
+ * there. */
 #ifndef ARC_OP_PAINT_H
 #define ARC_OP_PAINT_H
 
 #include "arc_tally.h"
 
-/* Source and target of paint. */
+/* The source and the target of a paint. */
 typedef struct arc_brush {
-    slot value;  /* put at every place, unless has_own */
-    slot under;  /* with is_under, put only where the cell holds this */
+    slot value;  /* written at every place, unless has_own */
+    slot under;  /* with is_under, written only where the cell holds this */
     i32 has_own; /* every item has its own colour */
     i32 is_under;
     i32 di, dj; /* the patch is moved by this */
@@ -15,7 +16,7 @@ typedef struct arc_brush {
 
 /* Plain grids. */
 
-/* The place of a key in the cells, or -1 when it is outside. */
+/* The index of a key's cell, or -1 if it is outside. */
 FN i32 arc_place_in(u32 key, arc_grid g, arc_brush b)
 {
     const i32 i = ARC_KEY_I(key) + b.di, j = ARC_KEY_J(key) + b.dj;
@@ -31,7 +32,7 @@ FN void arc_dab(GLOBAL i8 *cells, u32 key, arc_grid g, arc_brush b, i32 value, i
         cells[at] = (i8)(b.has_own ? ARC_KEY_COLOUR(key) : value);
 }
 
-/* Items of one colour never meet at a place; of several colours the later item decides. */
+/* Items of one colour never fall on the same place; with several colours the last item wins. */
 FN_NOINLINE slot arc_paint_plain(VM_PARAM, arc_grid g, arc_patch p, arc_brush b)
 {
     const slot painted = arc_pick(VM, g.cells, g.rows, g.cols, 0, g.cols, 1);
@@ -61,7 +62,8 @@ FN_NOINLINE slot arc_paint_plain(VM_PARAM, arc_grid g, arc_patch p, arc_brush b)
 
 /* Loose grids. */
 
-/* The slots of all rows, one after another, and where each row starts; rows + 1 starts. */
+/* The slots of all rows, one after another, and where each row starts; there are rows + 1
+ * starts. */
 typedef struct arc_loose {
     GLOBAL slot *cells;
     GLOBAL u32 *start;
@@ -166,7 +168,7 @@ FN arc_brush arc_brush_of(slot value, i32 has_own)
     return b;
 }
 
-/* Without own colours the value goes to every place; with `is_under` only where the grid has its
+/* Without own colours, writes the value at every place; with `is_under` only where the grid has its
  * most common colour. */
 FN slot arc_paint_patch(VM_PARAM, slot grid, slot value, slot patch, i32 has_own, i32 is_under)
 {

@@ -37,7 +37,7 @@ FN_NOINLINE slot arc_op_portrait(VM_PARAM, slot a)
     return vm->error ? ARC_SLOT_NONE : ARC_SLOT_BOOL(shape.rows > shape.cols);
 }
 
-/* A set has to fill its box; of a tuple only the number of rows and the first row count. */
+/* A set must fill its box; for a tuple only the number of rows and the first row count. */
 FN_NOINLINE slot arc_op_square(VM_PARAM, slot a)
 {
     const arc_shape shape = arc_shape_of(VM, a);
@@ -68,7 +68,7 @@ FN_NOINLINE slot arc_op_hline(VM_PARAM, slot a)
 
 /* Edges. */
 
-/* The box of a patch; an empty one fails. */
+/* The box of a patch; fails if it is empty. */
 FN_NOINLINE arc_box arc_box_with_items(VM_PARAM, slot a)
 {
     const u32 mark = vm->top;
@@ -110,7 +110,7 @@ FN_NOINLINE slot arc_op_rightmost(VM_PARAM, slot a)
     return vm->error ? ARC_SLOT_NONE : ARC_SLOT_INT(box.j1);
 }
 
-/* The edge that a number names. */
+/* The edge with this number. */
 FN_NOINLINE slot arc_op_col_row(VM_PARAM, slot a, slot which)
 {
     const arc_box box = arc_box_with_items(VM, a);
@@ -123,7 +123,7 @@ FN_NOINLINE slot arc_op_col_row(VM_PARAM, slot a, slot which)
     return ARC_SLOT_INT(edge == 0 ? box.i1 : edge == 1 ? box.i0 : edge == 2 ? box.j0 : box.j1);
 }
 
-/* The grid is only looked at when the patch is not at its first row or column. */
+/* The grid is inspected only if the patch does not touch its first row or column. */
 FN_NOINLINE slot arc_op_bordering(VM_PARAM, slot a, slot grid)
 {
     const arc_box box = arc_box_with_items(VM, a);
@@ -172,8 +172,8 @@ FN i8 arc_column_fold(GLOBAL const i8 *column, i32 rows, i32 cols, i32 how)
     return (i8)(how == ARC_COLUMN_MIN ? lo : how == ARC_COLUMN_MAX ? hi : floor_div(sum, rows));
 }
 
-/* A grid of three columns or more passes for indices with as many components as it has columns
- * where only the least, the greatest or the mean of each is asked. */
+/* A grid of three or more columns counts as indices with that many components where only the least,
+ * the greatest or the mean of each is needed. */
 FN i32 arc_has_columns(const arc_vm *vm, slot a)
 {
     return ARC_TAG(a) == ARC_GRID && arc_grid_cols(vm, a) > 2;
@@ -242,7 +242,7 @@ FN_NOINLINE slot arc_op_corner(VM_PARAM, slot a, slot which)
     return arc_corner_of(VM, a, corner >= 1 && corner <= 3 ? (i32)corner : ARC_CORNER_UL);
 }
 
-/* All four; of an empty patch they are one, the empty tuple. */
+/* All four; for an empty patch they are the same: the empty tuple. */
 FN_NOINLINE slot arc_op_corners(VM_PARAM, slot a)
 {
     const u32 mark = vm->top;
@@ -299,7 +299,7 @@ FN_NOINLINE slot arc_op_center(VM_PARAM, slot a)
     return vm->error ? ARC_SLOT_NONE : arc_pair_of(vm, center.i, center.j);
 }
 
-/* Where b lies, seen from a. */
+/* The direction of b, seen from a. */
 FN_NOINLINE slot arc_op_position(VM_PARAM, slot a, slot b)
 {
     const arc_point from = arc_center_of(VM, a, 1), to = arc_center_of(VM, b, 1);
@@ -314,7 +314,7 @@ FN_NOINLINE slot arc_op_position(VM_PARAM, slot a, slot b)
 
 #define ARC_SUM_AT_ONCE (1 << 19) /* rows or columns from 0 to 4095 that add up within int32 */
 
-/* Sums go over positions, each once, but are divided by the number of items. */
+/* Each position is summed once, but the sum is divided by the number of items. */
 FN_NOINLINE slot arc_op_centerofmass(VM_PARAM, slot a)
 {
     const u32 mark = vm->top;
@@ -352,7 +352,7 @@ FN_NOINLINE slot arc_op_centerofmass(VM_PARAM, slot a)
 
 /* Colour. */
 
-/* Component 0 of the first item; BAD with an error code when there is none. No blocks. */
+/* Component 0 of the first item; BAD with an error code if there is none. Uses no blocks. */
 FN slot arc_first_colour(const arc_vm *vm, slot a)
 {
     const i32 n = arc_len(vm, a);

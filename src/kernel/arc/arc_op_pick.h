@@ -4,7 +4,7 @@
 
 #include "arc_op_container.h"
 
-/* Element k, or from the end when k is negative. */
+/* Element k, counted from the end if k is negative. */
 FN slot arc_nth(arc_vm *vm, slot c, slot k)
 {
     const i32 n = arc_len(vm, c);
@@ -45,7 +45,7 @@ FN slot arc_op_get_nth_f(VM_PARAM, slot a, slot b)
     return arc_is_set(a) ? arc_nth(vm, a, b) : arc_fail(vm, ARC_E_TYPE);
 }
 
-/* Where a call is dear, numbers are compared without one. */
+/* Where a call is expensive, numbers are compared without one. */
 #ifdef ARC_ON_CPU
 #define ARC_LESS(a, b)                                                                             \
     (arc_is_num(a) && arc_is_num(b) ? arc_number(vm, a) < arc_number(vm, b) : arc_less(vm, a, b))
@@ -53,8 +53,8 @@ FN slot arc_op_get_nth_f(VM_PARAM, slot a, slot b)
 #define ARC_LESS(a, b) arc_less(vm, a, b)
 #endif
 
-/* The first element that none exceeds (or, for the least, undercuts), by the keys in `keys`, or by
- * itself when that is NONE; its place, or -1 after a failure. */
+/* The first element that none exceeds (or, for the least, undercuts), judged by the keys in `keys`,
+ * or by itself if that is NONE; returns its index, or -1 after a failure. */
 FN_NOINLINE i32 arc_best(VM_PARAM, slot c, slot keys, i32 want_most)
 {
     const slot by = ARC_TAG(keys) == ARC_NONE ? c : keys;
@@ -103,12 +103,14 @@ FN i32 arc_times_in(arc_vm *vm, slot c, slot e)
     const i32 n = arc_len(vm, c);
     i32 count = 0;
 
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 k = 0; k < n; k++)
         count += arc_same(vm, arc_elem(vm, c, k), e);
     return count;
 }
 
-/* The different elements of c, as a set. */
+/* The distinct elements of c, as a set. */
 FN slot arc_distinct(VM_PARAM, slot c)
 {
     const i32 n = arc_len(vm, c);
@@ -120,7 +122,7 @@ FN slot arc_distinct(VM_PARAM, slot c)
     return arc_set_of(VM, at, n);
 }
 
-/* The first of the different values, in canonical order, with the greatest or smallest count. */
+/* The first of the distinct values, in canonical order, with the greatest or smallest count. */
 FN_NOINLINE slot arc_by_count(VM_PARAM, slot a, i32 want_most)
 {
     const u32 mark = vm->top;
@@ -140,6 +142,8 @@ FN_NOINLINE slot arc_by_count(VM_PARAM, slot a, i32 want_most)
     else
         MIN_OVER(wanted, k, n, I32_MAX, arc_times_in(vm, a, arc_elem(vm, distinct, k)))
     FIRST_OVER(at, k, n, arc_times_in(vm, a, arc_elem(vm, distinct, k)) == wanted)
+    if (vm->error)
+        return ARC_SLOT_NONE;
     best = arc_elem(vm, distinct, at);
     MEET;
     return arc_keep(VM, mark, best);
@@ -180,7 +184,7 @@ FN_NOINLINE slot arc_op_get_common_rank(VM_PARAM, slot a, slot b)
             return ARC_SLOT_NONE;
         EACH(k, n) counts[k] = (u32)arc_times_in(vm, a, arc_elem(vm, distinct, k));
         at = 0;
-        for (i32 k = 0; k < n; k++) {
+        for (i32 k = 0; k < n && !arc_is_late(vm, n); k++) {
             i32 before;
 
             SUM_OVER(before, j, n, counts[j] < counts[k] || (counts[j] == counts[k] && j < k))
@@ -192,7 +196,8 @@ FN_NOINLINE slot arc_op_get_common_rank(VM_PARAM, slot a, slot b)
 
 /* Sorting by keys. */
 
-/* Whether element j goes before element k: ascending or descending, equal ones as they came. */
+/* Whether element j precedes element k: ascending or descending, equal ones in their given
+ * order. */
 FN i32 arc_goes_before(arc_vm *vm, slot keys, i32 j, i32 k, i32 descending)
 {
     const slot x = arc_elem(vm, keys, j), y = arc_elem(vm, keys, k);
@@ -206,12 +211,14 @@ FN i32 arc_place(arc_vm *vm, slot keys, i32 n, i32 k, i32 descending)
 {
     i32 at = 0;
 
+    if (arc_is_late(vm, n))
+        return 0;
     for (i32 j = 0; j < n; j++)
         at += j != k && arc_goes_before(vm, keys, j, k, descending);
     return at;
 }
 
-/* Fails where keys cannot be sorted: kinds that do not compare, or sets, whose order is partial. */
+/* Fails if keys cannot be sorted: kinds that do not compare, or sets, whose order is partial. */
 FN void arc_check_keys(VM_PARAM, slot keys)
 {
     const i32 n = arc_len(vm, keys);
@@ -238,10 +245,10 @@ FN_NOINLINE slot arc_order_by(VM_PARAM, slot c, slot keys)
     if (vm->error)
         return ARC_SLOT_NONE;
     EACH(k, n) arc_slots_at(vm, at)[arc_place(vm, keys, n, k, 0)] = arc_elem(vm, c, k);
-    return arc_tuple_of(VM, at, n);
+    return vm->error ? ARC_SLOT_NONE : arc_tuple_of(VM, at, n);
 }
 
-/* The place of the element that has rank `rank` by its key; fails outside. */
+/* The index of the element whose key has rank `rank`; fails if there is none. */
 FN_NOINLINE i32 arc_ranked(VM_PARAM, slot keys, slot rank, i32 descending)
 {
     const i32 n = arc_len(vm, keys);
@@ -260,7 +267,7 @@ FN_NOINLINE i32 arc_ranked(VM_PARAM, slot keys, slot rank, i32 descending)
     if (vm->error)
         return 0;
     FIRST_OVER(at, k, n, arc_place(vm, keys, n, k, descending) == (i32)wanted)
-    return at;
+    return vm->error ? 0 : at;
 }
 
 FN_NOINLINE slot arc_op_get_rank(VM_PARAM, slot a, slot b)

@@ -4,7 +4,7 @@
 
 #include "arc_make.h"
 
-/* Number k of a tuple, k being 0 or 1; of a number, the number itself. */
+/* Number k (0 or 1) of a tuple; for a number, the number itself. */
 FN i64 arc_part(arc_vm *vm, slot v, i32 k)
 {
     slot e;
@@ -29,7 +29,7 @@ FN i64 arc_part(arc_vm *vm, slot v, i32 k)
     return arc_number(vm, e);
 }
 
-/* Sums, differences and products of int32 fit int64; only a wide build can go beyond. */
+/* Sums, differences and products of int32 fit int64; only a wide build can exceed it. */
 FN i64 arc_calc(arc_vm *vm, i32 op, i64 a, i64 b)
 {
 #ifdef ARC_WIDE
@@ -142,7 +142,7 @@ FN slot arc_op_sign(VM_PARAM, slot a)
                          : ARC_SLOT_PAIR(arc_sign_of(i), arc_sign_of(j));
 }
 
-/* One away from zero, which stays. */
+/* One away from zero; zero stays. */
 FN slot arc_op_crement(VM_PARAM, slot a)
 {
     const i64 i = arc_part(vm, a, 0), j = arc_part(vm, a, 1);
@@ -163,7 +163,7 @@ FN slot arc_op_positive(VM_PARAM, slot a)
     return arc_is_num(a) ? ARC_SLOT_BOOL(arc_number(vm, a) > 0) : arc_fail(vm, ARC_E_TYPE);
 }
 
-/* Vectors take any value: (x, 0) and (0, x) are tuples for any x. */
+/* Vectors may hold any value: (x, 0) and (0, x) are tuples for any x. */
 FN slot arc_op_toivec(VM_PARAM, slot a)
 {
     return arc_tuple_of_2(VM, a, ARC_SLOT_INT(0));
@@ -201,7 +201,7 @@ FN slot arc_op_astuple(VM_PARAM, slot a, slot b)
     return arc_tuple_of_2(VM, a, b);
 }
 
-/* Large flat values are compared by all lanes, anything else by each for itself. */
+/* Large flat values are compared by all lanes together, anything else by each lane by itself. */
 FN_NOINLINE i32 arc_equal(VM_PARAM, slot a, slot b)
 {
     i32 all;

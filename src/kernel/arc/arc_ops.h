@@ -2,10 +2,10 @@
  *
  * X(number, name, arity, class, default, priority)
  *
- * number    the opcode; the order of primitives as values follows it, so numbers never change
+ * number    the opcode; it determines the order of primitives as values, so numbers never change
  * class     S scalar, L linear, Q more than linear, H calls a function per element, K makes a
  *           closure
- * default   what a guarded step gives when the primitive fails
+ * default   the value of a guarded step when the primitive fails
  * priority  1 to 3: the order in which primitives leave the CPU under --op-priority
  */
 #ifndef ARC_OPS_H
@@ -214,8 +214,7 @@
     X(198, largest_object, 4, Q, TUPLE, 3)
 /* clang-format on */
 
-/* Primitives from this number on are what the compiler makes of two others: no program names them.
- */
+/* From this number on, primitives are made by the compiler of two others: no program names them. */
 #define ARC_N_NAMED 195
 
 #define ARC_OP_NUMBER(number, name, arity, class_, default_, priority) ARC_OP_##name = number,

@@ -1,8 +1,8 @@
 /* arc_patch.h - patches: sets or tuples of pairs (indices) or of cells (an object), seen as keys.
  *
- * The language does not say what a patch is; its first item does: when component 1 of that is a
- * tuple, the patch is an object, else indices. A piece is a patch when it is a set, and a grid, if
- * only a tuple of anything, when it is a tuple.
+ * The first item of a patch decides what it is: if its component 1 is a tuple, the patch is an
+ * object, otherwise indices. A piece that is a set is a patch; one that is a tuple, of anything, is
+ * a grid.
  */
 #ifndef ARC_PATCH_H
 #define ARC_PATCH_H
@@ -13,7 +13,7 @@
 #define ARC_KEY_PLAIN 0x80000000u /* the colour of keys that have none */
 
 typedef struct arc_patch {
-    GLOBAL const u32 *keys; /* of a set they ascend; of a tuple they keep its order and doubles */
+    GLOBAL const u32 *keys; /* ascending for a set; a tuple keeps its order and duplicates */
     i32 n;
     i32 is_object;
     i32 is_set;
@@ -29,7 +29,7 @@ typedef struct arc_shape {
 
 /* The view. */
 
-/* Why e cannot be an item of a patch. RANGE: the language takes it, but keys cannot hold it. */
+/* Why e cannot be an item of a patch. RANGE: the language allows it, but keys cannot hold it. */
 FN i32 arc_item_error(const arc_vm *vm, slot e, i32 is_object)
 {
     const i32 kind = arc_key_kind(e);
@@ -47,8 +47,8 @@ FN i32 arc_item_error(const arc_vm *vm, slot e, i32 is_object)
     return ARC_E_RANGE;
 }
 
-/* Whether the patch a, a container that is not empty, is an object. Fails when its first item has
- * no component 1. */
+/* Whether the patch a, a container that is not empty, is an object. Fails if its first item has no
+ * component 1. */
 FN i32 arc_is_object(arc_vm *vm, slot a)
 {
     const slot first = arc_elem(vm, a, 0);
@@ -81,7 +81,7 @@ FN_NOINLINE arc_patch arc_patch_of_items(VM_PARAM, slot a)
         return p;
     MAX_OVER(wrong, k, n, ARC_OK, arc_item_error(vm, arc_elem(vm, a, k), is_object))
     if (wrong != ARC_OK) {
-        /* Errors of the language come first. */
+        /* Errors of the language take precedence. */
         ANY_OVER(any, k, n, arc_item_error(vm, arc_elem(vm, a, k), is_object) == ARC_E_TYPE)
         arc_fail(vm, any ? ARC_E_TYPE : ARC_E_RANGE);
         return p;
@@ -96,8 +96,8 @@ FN_NOINLINE arc_patch arc_patch_of_items(VM_PARAM, slot a)
     return p;
 }
 
-/* The keys of a patch; look at vm->error. Those of a tuple are made at the end of the arena: set
- * vm->top back to give them up. */
+/* The keys of a patch; check vm->error. Those of a tuple are made at the end of the arena: set
+ * vm->top back to release them. */
 FN arc_patch arc_patch_of(VM_PARAM, slot a)
 {
     if (ARC_TAG(a) == ARC_IDX || ARC_TAG(a) == ARC_OBJ) {
@@ -112,7 +112,7 @@ FN arc_patch arc_patch_of(VM_PARAM, slot a)
     return arc_patch_of_items(VM, a);
 }
 
-/* As arc_patch_of; an empty patch fails. */
+/* Like arc_patch_of, but an empty patch fails. */
 FN arc_patch arc_patch_with_items(VM_PARAM, slot a)
 {
     const arc_patch p = arc_patch_of(VM, a);
@@ -122,13 +122,14 @@ FN arc_patch arc_patch_with_items(VM_PARAM, slot a)
     return p;
 }
 
-/* Whether every item has another position: else only objects of several colours and tuples. */
+/* Whether all items have different positions: only tuples and objects of several colours may repeat
+ * one. */
 FN i32 arc_has_own_places(arc_patch p)
 {
     return p.is_set && (p.n == 0 || p.keys[0] >> 24 == p.keys[p.n - 1] >> 24);
 }
 
-/* The positions of a patch without colours and doubles, as a fresh index set. */
+/* The positions of a patch without colours and duplicates, as a fresh index set. */
 FN_NOINLINE slot arc_places_of(VM_PARAM, arc_patch p)
 {
     const u32 at = arc_alloc(vm, (i64)p.n * 4);
@@ -140,7 +141,7 @@ FN_NOINLINE slot arc_places_of(VM_PARAM, arc_patch p)
     return arc_set_of_keys(VM, 0, at, p.n);
 }
 
-/* Whether ascending keys hold `key`. */
+/* Whether `key` is among ascending keys. */
 FN i32 arc_has_key(GLOBAL const u32 *keys, i32 n, u32 key)
 {
     i32 lo = 0, hi = n;
@@ -211,7 +212,7 @@ FN i32 arc_box_fits(arc_box box)
            arc_fits_coord(box.j1);
 }
 
-/* Columns of a tuple taken as a grid: the length of its first row. Fails when that has none. */
+/* Columns of a tuple taken as a grid: the length of its first row. Fails if it has none. */
 FN i32 arc_tuple_cols(arc_vm *vm, slot a)
 {
     i32 cols;
@@ -226,7 +227,7 @@ FN i32 arc_tuple_cols(arc_vm *vm, slot a)
     return MAX(cols, 0);
 }
 
-/* Height and width of a piece; look at vm->error. */
+/* Height and width of a piece; check vm->error. */
 FN arc_shape arc_shape_of(VM_PARAM, slot a)
 {
     arc_shape shape;
@@ -252,7 +253,7 @@ FN arc_shape arc_shape_of(VM_PARAM, slot a)
 
 /* Points. */
 
-/* Component k of a tuple, a number. 0 and a failure when there is none. */
+/* Component k of a tuple, a number. 0 and a failure if there is none. */
 FN i64 arc_component(arc_vm *vm, slot v, i32 k)
 {
     slot e;
@@ -273,9 +274,9 @@ FN i64 arc_component(arc_vm *vm, slot v, i32 k)
     return arc_number(vm, e);
 }
 
-#define ARC_FAR ((i64)1 << 40) /* beyond any coordinate, and sums of a few such fit int64 */
+#define ARC_FAR ((i64)1 << 40) /* beyond any coordinate; sums of a few of these fit int64 */
 
-/* Number k of a container of exactly two, within ARC_FAR; look at vm->error. */
+/* Number k of a container of exactly two, within ARC_FAR; check vm->error. */
 FN i64 arc_coordinate(arc_vm *vm, slot v, i32 k)
 {
     const i32 n = arc_len(vm, v);

@@ -1,14 +1,13 @@
-/* arc_recurse.h - the calls of arc_call.h on a CPU, whose own stack holds what frames hold
- * elsewhere.
+/* arc_recurse.h - the calls of arc_call.h on a CPU, with its own stack in place of frames.
  *
  * A frame in the arena costs a CPU more than most primitives that are called through it. So here a
  * function of C calls itself where the machine pushes a frame, counts the depth as the machine
- * does, and fails where it would: values, failures, steps and depths are the same. What the machine
- * calls after its last pop is a loop here, so the stack grows with frames alone. Limits on frames
- * that are too wide for a thread's stack are for the machine.
+ * does, and fails where it would: values, failures, steps and depths are the same as those of the
+ * machine. Calls that the machine makes after its last pop are a loop here, so the stack grows only
+ * with frames. If the limit on frames is too large for a thread's stack, the machine runs the call.
  *
- * One and two arguments, which nearly all calls have, are functions of their own: everything then
- * travels in registers.
+ * Nearly all calls have one or two arguments, so these have their own functions, which pass
+ * everything in registers.
  */
 #ifndef ARC_RECURSE_H
 #define ARC_RECURSE_H
@@ -24,7 +23,8 @@ static slot arc_recurse_two(VM_PARAM, slot f, slot x0, slot x1);
 static slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2);
 static slot arc_recurse(VM_PARAM, slot f, i32 n, slot x0, slot x1, slot x2, slot x3);
 
-/* As arc_push, without anything to keep. Below the greatest depth so far there are frames left. */
+/* Like arc_push, without anything to store. Up to the greatest depth so far, frames are
+ * available. */
 FN i32 arc_descend(arc_vm *vm)
 {
     if (vm->depth == vm->most_depth) {
@@ -73,8 +73,8 @@ FN slot arc_ascend(arc_vm *vm, slot r)
 #define ARC_TWO_OF(number, name, arity, class_, default_, priority)                                \
     ARC_TWO_##class_(number, arc_op_##name, arity)
 
-/* Primitives of one and of two arguments: see arc_exec. Those that call functions are what is left
- * of a whole number of primitives; none of them has one argument. */
+/* Primitives of one and of two arguments: see arc_exec. Those that call functions are excluded;
+ * none of them has one argument. */
 FN_NOINLINE slot arc_run_one(VM_PARAM, slot a, i32 op)
 {
     if (vm->steps_left == 0)
@@ -124,7 +124,7 @@ FN slot arc_call_two(VM_PARAM, slot f, slot x0, slot x1)
 
 /* Loops. */
 
-/* f on element k of a loop whose call is another than f(element). */
+/* f on element k of a loop whose call is not f(element). */
 FN_NOINLINE slot arc_recurse_other(VM_PARAM, const arc_frame *loop, i32 k)
 {
     arc_machine m;
@@ -138,7 +138,7 @@ FN_NOINLINE slot arc_recurse_other(VM_PARAM, const arc_frame *loop, i32 k)
     return vm->error ? ARC_SLOT_NONE : arc_recurse(VM, m.f, m.n, m.x0, m.x1, 0, 0);
 }
 
-/* apply(f, pair), which mostly gives a pair again. */
+/* apply(f, pair), which usually gives a pair again. */
 FN_NOINLINE slot arc_recurse_pair(VM_PARAM, slot f, slot pair)
 {
     const u32 acc = arc_alloc(vm, 16);
@@ -202,7 +202,7 @@ FN_NOINLINE slot arc_recurse_loop(VM_PARAM, i32 op, slot x0, slot x1, slot x2)
 
 /* Closures. */
 
-/* Neither a primitive of so many arguments nor a closure. */
+/* Neither a closure nor a primitive with this many arguments. */
 FN slot arc_no_function(arc_vm *vm, slot f)
 {
     return arc_fail(vm, ARC_TAG(f) == ARC_PRIM ? ARC_E_ARITY : ARC_E_TYPE);
@@ -303,8 +303,8 @@ FN_NOINLINE slot arc_recurse_two(VM_PARAM, slot f, slot x0, slot x1)
     return arc_recurse(VM, f, 2, x0, x1, 0, 0);
 }
 
-/* f of n arguments. Closures of more than one are mostly bound ones; but a file of bytecode may
- * have others, which hand all their arguments to what they call first. */
+/* f of n arguments. Closures of more than one are mostly bound ones; but a bytecode file may have
+ * others, which pass all their arguments to the function they call first. */
 FN_NOINLINE slot arc_recurse(VM_PARAM, slot f, i32 n, slot x0, slot x1, slot x2, slot x3)
 {
     while (ARC_TAG(f) == ARC_CLOS) {
@@ -358,7 +358,7 @@ FN_NOINLINE slot arc_recurse(VM_PARAM, slot f, i32 n, slot x0, slot x1, slot x2,
                              : arc_no_function(vm, f);
 }
 
-/* Where the limits and the switches of a launch let calls go this way. */
+/* Whether the limits and switches of a launch allow calls by recursion. */
 FN i32 arc_can_recurse(const arc_machine *m, const arc_par *par)
 {
     u32 any_off = 0;
@@ -368,7 +368,7 @@ FN i32 arc_can_recurse(const arc_machine *m, const arc_par *par)
     return m->n_frames <= ARC_MOST_RECURSED && !any_off;
 }
 
-/* As arc_call. */
+/* Like arc_call. */
 FN void arc_call_by_stack(VM_PARAM, arc_machine *m)
 {
     vm->depth = 0;

@@ -1,4 +1,4 @@
-/* arc_reset.c - counters back to zero before a launch of arc_run. */
+/* arc_reset.c - sets the counters to zero before a launch of arc_run. */
 #include "dialect.h"
 #include "arc_code.h"
 

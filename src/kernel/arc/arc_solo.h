@@ -1,15 +1,14 @@
-/* arc_solo.h - loops whose elements lanes take for themselves.
+/* arc_solo.h - loops in which each lane processes its own elements.
  *
- * The function that a primitive calls for each element is mostly small, too small for a whole team.
- * So a loop over enough elements goes in rounds: each lane calls the function on an element of its
- * own, alone (see arc_lanes.h), in a part of the arena of its own. Then lanes meet, and what the
- * calls gave moves to the common part in the order of elements, as if they had been made one by
- * one.
+ * The function that a primitive calls for each element is usually too small for a whole team. So a
+ * loop over enough elements runs in rounds: each lane calls the function on its own element, alone
+ * (see arc_lanes.h), in its own part of the arena. Then lanes meet, and the values of the calls
+ * move to the common part in the order of elements, as if the calls had been made one by one.
  *
- * Where that would show - a call fails, there is no room, a value points to others - the loop
- * starts again, one element after the other by the whole team. So it does where there are too many
- * steps, unless the run may leave the device: then the CPU finds out where exactly, in a hundredth
- * of the time.
+ * Where this could make a difference (a call fails, memory runs out, a value points to others) the
+ * loop starts again, one element after the other by the whole team. It also does so if there are
+ * too many steps, unless the run may leave the device: then the CPU finds out where exactly, in a
+ * hundredth of the time.
  */
 #ifndef ARC_SOLO_H
 #define ARC_SOLO_H
@@ -21,10 +20,10 @@
 typedef struct arc_solo {
     arc_frame loop;
     i32 from;           /* first element of this round */
-    u32 begin;          /* of what the calls gave */
-    u32 top, end;       /* its end, and how far it may go: there the lanes' own parts begin */
+    u32 begin;          /* where the values of the calls begin */
+    u32 top, end;       /* their end and its limit, where the lanes' own parts begin */
     u32 own;            /* bytes of a lane's part */
-    u32 limit;          /* of the arena, while lanes have their own */
+    u32 limit;          /* of the arena, while lanes have their own parts */
     u32 high;           /* likewise */
     u32 steps;          /* before this round */
     u32 steps_at_begin; /* before the first */
@@ -32,7 +31,7 @@ typedef struct arc_solo {
     u32 closures, closures_at_begin;
 } arc_solo;
 
-/* Room for lanes was looked for when the loop began: see arc_wants_solo. */
+/* Memory for lanes was found when the loop began: see arc_wants_solo. */
 FN i32 arc_solo_begin(const arc_vm *vm, arc_machine *m, arc_solo *solo)
 {
     solo->loop = m->in;
@@ -60,7 +59,7 @@ FN i32 arc_solo_call(TEAM_PARAM, arc_vm *vm, arc_machine *m, const arc_solo *sol
     return m->in.k < m->in.n ? arc_loop_call(vm, m) : ARC_GO_RETURN;
 }
 
-/* The team goes on together, the loop's frame being the innermost again. */
+/* The team continues together; the loop's frame is the innermost again. */
 FN void arc_solo_end(arc_vm *vm, arc_machine *m, const arc_solo *solo)
 {
     m->in = solo->loop;
@@ -72,7 +71,7 @@ FN void arc_solo_end(arc_vm *vm, arc_machine *m, const arc_solo *solo)
     vm->high = MAX(solo->high, solo->top);
 }
 
-/* As if no lane had been alone. */
+/* Restores the state from before any lane was alone. */
 FN i32 arc_solo_undo(arc_vm *vm, arc_machine *m, const arc_solo *solo)
 {
     arc_solo_end(vm, m, solo);
@@ -108,7 +107,7 @@ FN slot arc_solo_move(const arc_vm *vm, u32 to, slot v)
     return ARC_SLOT(ARC_TAG(v), ARC_AUX(v), to);
 }
 
-/* All calls of a round are over. */
+/* All calls of a round have ended. */
 FN i32 arc_solo_join(VM_PARAM, arc_machine *m, arc_solo *solo)
 {
     const i32 k = solo->from + LANE, n = solo->loop.n;

@@ -1,8 +1,8 @@
-/* arc_sort.h - ascending order without doubles, for keys and for slots in canonical order.
+/* arc_sort.h - sorts keys, or slots in canonical order, and drops duplicates.
  *
- * A merge sort that keeps equal elements in their order, so the first of equal ones stays. A team
- * ranks: each lane finds the place of its element by counting or by bisection. One lane inserts and
- * merges as usual. Both give the same.
+ * A stable merge sort, so the first of equal elements stays. A team ranks: each lane finds the
+ * position of its element by counting or by bisection. A single lane inserts and merges as usual.
+ * Both give the same result.
  */
 #ifndef ARC_SORT_H
 #define ARC_SORT_H
@@ -19,7 +19,7 @@
 #include "arc_sort_cpu.h"
 #endif
 
-#define SORT_BITS_FROM 24 /* keys; fewer are sorted as quickly by comparing */
+#define SORT_BITS_FROM 24 /* keys; fewer are sorted just as quickly by comparing */
 #ifndef SORT_BITS_PER_KEY
 #define SORT_BITS_PER_KEY 256
 #endif
@@ -73,7 +73,7 @@ FN void sort_runs(arc_vm *vm, arc_list a, i32 n, i32 are_keys)
         }
 }
 
-/* Joins neighbouring runs of `width` from a into b. */
+/* Merges neighbouring runs of `width` from a into b. */
 FN void merge_runs(arc_vm *vm, arc_list a, arc_list b, i32 n, i32 width, i32 are_keys)
 {
     for (i32 from = 0; from < n; from += 2 * width) {
@@ -91,7 +91,7 @@ FN void merge_runs(arc_vm *vm, arc_list a, arc_list b, i32 n, i32 width, i32 are
 
 #else
 
-/* The place of element k among those of its run. */
+/* The position of element k within its run. */
 FN i32 place_in_run(arc_vm *vm, arc_list a, i32 n, i32 k, i32 are_keys)
 {
     const i32 from = k / SORT_RUN * SORT_RUN, end = MIN(from + SORT_RUN, n);
@@ -105,8 +105,8 @@ FN i32 place_in_run(arc_vm *vm, arc_list a, i32 n, i32 k, i32 are_keys)
     return at;
 }
 
-/* The place of element k when its run and the neighbouring one are joined. Elements of the left
- * run go before equal ones of the right. */
+/* The position of element k after its run is merged with the neighbouring one. Elements of the left
+ * run precede equal ones of the right. */
 FN i32 place_in_both(arc_vm *vm, arc_list a, i32 n, i32 k, i32 width, i32 are_keys)
 {
     const i32 from = k / (2 * width) * (2 * width);
@@ -132,13 +132,15 @@ FN i32 place_in_both(arc_vm *vm, arc_list a, i32 n, i32 k, i32 width, i32 are_ke
 
 /* Elements that could not be compared have no order: places would be left out, and what lies there
  * is no value. */
-FN i32 arc_has_order(VM_PARAM, i32 are_keys)
+FN i32 arc_has_order(VM_PARAM, i32 n, i32 are_keys)
 {
+    if (arc_is_late(vm, n))
+        return 0;
     if (are_keys)
         return 1;
-    vm->deep = JOIN_ANY(vm->deep);
+    vm->deep = JOIN_MAX(vm->deep);
     if (vm->deep)
-        arc_fail(vm, ARC_E_DEPTH);
+        arc_fail(vm, vm->deep);
     return !vm->deep;
 }
 
@@ -163,7 +165,7 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
     EACH(k, n) list_put(b, place_in_run(vm, a, n, k, are_keys), list_get(a, k, are_keys), are_keys);
     swap = a, a = b, b = swap, in_place = 0;
 #endif
-    if (!arc_has_order(VM, are_keys))
+    if (!arc_has_order(VM, n, are_keys))
         return 0;
     for (i32 width = SORT_RUN; width < n; width *= 2) {
 #if LANES == 1 && WIDTH == 1
@@ -174,7 +176,7 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
                  are_keys);
 #endif
         swap = a, a = b, b = swap, in_place = !in_place;
-        if (!arc_has_order(VM, are_keys))
+        if (!arc_has_order(VM, n, are_keys))
             return 0;
     }
     PACK(count, to, k, n,
@@ -191,12 +193,12 @@ FN i32 arc_sort(VM_PARAM, u32 at, i32 n, i32 are_keys)
 /* Keys by bits. */
 
 /* Keys that lie in a small box of colours, rows and columns need no comparing: each sets a bit, and
- * the bits are read in order. The box has sides of powers of two, so that a key is a bit's number
- * by shifts alone. */
+ * the bits are read in order. The sides of the box are powers of two, so that shifts alone turn a
+ * key into the number of its bit. */
 typedef struct arc_bits {
     i32 colour, i, j; /* least of each */
     i32 log_i, log_j; /* binary logarithms of the sides */
-    i32 n_words;      /* 0: the box is too large to pay */
+    i32 n_words;      /* 0: the box is too large to be worth it */
 } arc_bits;
 
 FN i32 ceil_log2(i32 n)
@@ -238,7 +240,7 @@ FN u32 arc_key_of_bit(const arc_bits *b, u32 bit)
            (j + (u32)b->j);
 }
 
-/* The keys of word k from place `to` on. */
+/* Writes the keys of word k from position `to` on. */
 FN void arc_put_word(const arc_bits *b, GLOBAL u32 *keys, i32 to, i32 k, u32 word)
 {
     while (word) {
@@ -249,7 +251,7 @@ FN void arc_put_word(const arc_bits *b, GLOBAL u32 *keys, i32 to, i32 k, u32 wor
     }
 }
 
-/* How many keys stay, or -1 when they are to be sorted the other way. */
+/* Returns how many keys remain, or -1 if they must be sorted the other way. */
 FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
 {
     GLOBAL u32 *keys = arc_keys_at(vm, at);
@@ -293,7 +295,7 @@ FN i32 arc_sort_bits(VM_PARAM, u32 at, i32 n)
 
 /* Entry points for makers. */
 
-/* Sort what lies at `at` in the arena and drop doubles; give how many stay. */
+/* Sort the elements at `at` in the arena and drop duplicates; return how many remain. */
 FN_NOINLINE i32 arc_sort_keys(VM_PARAM, u32 at, i32 n)
 {
 #ifdef ARC_ON_CPU

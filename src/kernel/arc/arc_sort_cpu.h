@@ -1,7 +1,7 @@
-/* arc_sort_cpu.h - keys in ascending order without doubles, by the one lane of a CPU.
+/* arc_sort_cpu.h - sorts keys and drops duplicates, for the single lane of a CPU.
  *
- * Few keys are inserted one by one. Of many, each sets a bit in the least box of colours, rows and
- * columns whose sides are powers of two, and the bits are read in order.
+ * A few keys are inserted one by one. If there are many, each sets a bit in the smallest box of
+ * colours, rows and columns whose sides are powers of two, and the bits are read in order.
  */
 #ifndef ARC_SORT_CPU_H
 #define ARC_SORT_CPU_H
@@ -17,7 +17,7 @@ typedef struct arc_key_box {
     i32 log_j, log_ij, log_all; /* binary logarithms of sides */
 } arc_key_box;
 
-/* Bits that hold 0 .. n. */
+/* The number of bits that hold 0 .. n. */
 FN i32 bits_of(u32 n)
 {
     return 32 - CLZ32(n);
@@ -48,7 +48,7 @@ FN arc_key_box arc_key_box_of(GLOBAL const u32 *keys, i32 n)
     return b;
 }
 
-/* How many keys stay, or -1 when they are to be sorted in another way. */
+/* Returns how many keys remain, or -1 if they must be sorted in another way. */
 FN i32 arc_sort_in_box(arc_vm *vm, GLOBAL u32 *keys, i32 n)
 {
     const arc_key_box b = arc_key_box_of(keys, n);
@@ -63,7 +63,7 @@ FN i32 arc_sort_in_box(arc_vm *vm, GLOBAL u32 *keys, i32 n)
         return -1;
     memset(words, 0, (size_t)n_words * 8);
     for (i32 k = 0; k < n; k++) {
-        /* No field is less than that of the base: nothing is borrowed. */
+        /* No field is less than that of the base, so nothing is borrowed. */
         const u32 key = keys[k] - b.base;
         const u32 bit =
             (key >> 24) << b.log_ij | (key >> 12 & b.mask_i) << b.log_j | (key & b.mask_j);
@@ -80,7 +80,7 @@ FN i32 arc_sort_in_box(arc_vm *vm, GLOBAL u32 *keys, i32 n)
     return count;
 }
 
-/* The first `sorted` keys ascend; inserts the others. How many stay. */
+/* The first `sorted` keys ascend; inserts the others. Returns how many remain. */
 FN i32 arc_insert_keys(GLOBAL u32 *keys, i32 sorted, i32 n)
 {
     i32 count = sorted;
@@ -101,7 +101,7 @@ FN i32 arc_insert_keys(GLOBAL u32 *keys, i32 sorted, i32 n)
     return count;
 }
 
-/* How many keys ascend from the first on. */
+/* How many keys ascend, starting at the first. */
 FN i32 arc_ascending(GLOBAL const u32 *keys, i32 n)
 {
     i32 k = 1;

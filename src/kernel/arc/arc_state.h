@@ -1,4 +1,4 @@
-/* arc_state.h - what a team knows while it runs a program: its arena, its limits, what failed. */
+/* arc_state.h - the state of a team while it runs a program: its arena, its limits, the failure. */
 #ifndef ARC_STATE_H
 #define ARC_STATE_H
 
@@ -9,11 +9,11 @@
 typedef u64 slot;
 
 #ifndef ARC_DEPTH
-#define ARC_DEPTH 16 /* containers in containers that comparing can follow */
+#define ARC_DEPTH 16 /* how deeply nested containers may be when compared */
 #endif
 
-/* Elements that comparing containers of slots may look at in an instance. Values share their parts,
- * so that two of them can take longer than any limit on steps. The widest build must allow more
+/* How many elements of containers of slots an instance may compare. Values share parts, so
+ * comparing two of them can take longer than any limit on steps. The widest build must allow more
  * than all lanes of a team together. */
 #ifndef ARC_COMPARED
 #ifdef ARC_WIDE
@@ -30,15 +30,19 @@ typedef struct arc_vm {
     u32 high;       /* the greatest top so far */
     u32 closures;   /* number of the next closure */
     i32 error;      /* of the running primitive: ARC_OK or ARC_E_*; the same in all lanes */
-    i32 deep;       /* comparing went beyond ARC_DEPTH or ARC_COMPARED; each lane has its own */
+    i32 deep;       /* ARC_E_DEPTH, ARC_E_COMPARED: comparing gave up; each lane has its own */
     u32 compared;   /* likewise */
+#ifdef ARC_CLOCK
+    u64 until_us; /* of the host's clock; 0: no limit */
+    i64 work;     /* since it was looked at */
+#endif
 #ifdef ARC_RECURSES
     u32 steps_left; /* these are for calls: see arc_recurse.h */
     i32 depth, n_frames, most_depth;
 #endif
 } arc_vm;
 
-/* Parameters and arguments of every helper that has blocks. */
+/* Parameters and arguments of every helper that uses blocks. */
 #define VM_PARAM TEAM_PARAM, arc_vm *vm
 #define VM       TEAM_PASS, vm
 
@@ -49,7 +53,7 @@ FN slot arc_fail(arc_vm *vm, i32 code)
     return ARC_SLOT_NONE;
 }
 
-/* Room for `bytes` bytes at a multiple of 8. Without room it fails: look at vm->error. */
+/* Allocates `bytes` bytes at a multiple of 8. Fails if they do not fit: check vm->error. */
 FN u32 arc_alloc(arc_vm *vm, i64 bytes)
 {
     const u32 at = vm->top;
@@ -64,7 +68,7 @@ FN u32 arc_alloc(arc_vm *vm, i64 bytes)
     return at;
 }
 
-/* Gives back everything from `at` on but the first `bytes`. */
+/* Releases everything from `at` on except the first `bytes`. */
 FN void arc_cut(arc_vm *vm, u32 at, i64 bytes)
 {
     vm->top = at + (u32)((bytes + 7) & ~(i64)7);
@@ -134,7 +138,7 @@ FN i32 arc_is_function(slot v)
     return ARC_TAG(v) == ARC_PRIM || ARC_TAG(v) == ARC_CLOS;
 }
 
-/* Content of its own and no slots inside: can be moved by copying bytes. */
+/* Has content but no slots inside: can be moved by copying bytes. */
 FN i32 arc_is_flat(slot v)
 {
     return ARC_TAG(v) == ARC_ROW || ARC_TAG(v) == ARC_GRID || ARC_TAG(v) == ARC_IDX ||
@@ -146,7 +150,7 @@ FN i32 arc_has_content(slot v)
     return ARC_TAG(v) >= ARC_ROW && ARC_TAG(v) <= ARC_SET ? 1 : ARC_TAG(v) == ARC_CLOS;
 }
 
-/* The name of an operand when something fails: see ARC_FAILURE. */
+/* The kind of an operand for failure messages: see ARC_FAILURE. */
 FN u32 arc_given_kind(slot v)
 {
     const u32 tag = (u32)ARC_TAG(v);
@@ -165,7 +169,7 @@ FN i64 arc_number(const arc_vm *vm, slot v)
     return (i32)ARC_PAYLOAD(v);
 }
 
-/* The slot of an integer. Beyond int32 it fails, but in a wide build, which boxes it. */
+/* The slot of an integer. Beyond int32 it fails, except in a wide build, which boxes it. */
 FN slot arc_int(arc_vm *vm, i64 n)
 {
     if (n >= I32_MIN && n <= I32_MAX)
@@ -208,8 +212,8 @@ FN GLOBAL const i8 *arc_grid_cells(const arc_vm *vm, slot v)
     return (GLOBAL const i8 *)arc_at(vm, ARC_PAYLOAD(v)) + ARC_GRID_HEAD;
 }
 
-/* A fresh grid of rows x cols, both 1 .. 65535, whose cells are to be filled through
- * arc_new_cells. A shape that is no grid fails with RANGE. */
+/* A fresh grid of rows x cols, both 1 .. 65535, whose cells are to be filled through arc_new_cells.
+ * Other shapes fail with RANGE. */
 FN slot arc_new_grid(arc_vm *vm, i32 rows, i32 cols)
 {
     u32 at;

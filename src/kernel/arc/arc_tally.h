@@ -1,7 +1,7 @@
 /* arc_tally.h - how often each value occurs among the values of a grid or an object.
  *
- * A question about an element is one about its values: those of all rows of a tuple, or component 0
- * of every item of a set. They come in three forms, each with its own way of counting:
+ * The values of an element are those of all rows of a tuple, or component 0 of every item of a set.
+ * They come in three forms, each with its own way of counting:
  *
  *   digits   the cells of a plain grid, if all are 0..9: ten counts of 16 bits in three words,
  *            counted by every lane and added up
@@ -17,7 +17,7 @@
 
 typedef struct arc_digits {
     u64 part[3]; /* counts of 0..3, 4..7, 8..9 */
-    i32 others;  /* cells that are none of 0..9; the counts then mean nothing */
+    i32 others;  /* cells that are not 0..9; if there are any, the counts mean nothing */
 } arc_digits;
 
 #define ARC_MOST_DIGITS 65535
@@ -29,8 +29,7 @@ FN i32 arc_digit_count(arc_digits t, i32 digit)
     return (i32)(part >> 16 * (digit & 3) & 0xffff);
 }
 
-/* How many cells hold a value. One lane counts in bytes, which takes 16 cells and more at a time.
- */
+/* How many cells hold a value. A single lane counts in bytes, 16 or more cells at a time. */
 FN i32 arc_count_of(TEAM_PARAM, GLOBAL const i8 *cells, i32 n, i32 value)
 {
     i32 count = 0;
@@ -120,14 +119,15 @@ FN i32 arc_key_first(u32 key, i32 is_object)
 
 /* Values of any kind. */
 
-/* The different values of an element, ascending, and how often each occurs. */
+/* The distinct values of an element, ascending, and how often each occurs. */
 typedef struct arc_tally {
     GLOBAL slot *value;
     GLOBAL u32 *count;
     i32 n;
 } arc_tally;
 
-/* All values of a tuple's rows, or component 0 of every item; gives how many, at `at`. */
+/* Collects all values of a tuple's rows, or component 0 of every item, at `at`; returns how
+ * many. */
 FN_NOINLINE i32 arc_collect_values(VM_PARAM, slot element, u32 at)
 {
     const i32 rows = arc_len(vm, element), of_rows = arc_is_tuple(element);
@@ -172,7 +172,7 @@ FN_NOINLINE arc_tally arc_tally_slots(VM_PARAM, slot element)
         return t;
     EACH(k, n) t.value[k] = all[k];
     t.n = arc_sort_slots(VM, value_at, n);
-    for (i32 d = 0; d < t.n && !vm->error; d++) {
+    for (i32 d = 0; d < t.n && !vm->error && !arc_is_late(vm, n); d++) {
         i32 count;
 
         SUM_OVER(count, k, n, arc_same(vm, all[k], t.value[d]))
@@ -197,7 +197,7 @@ FN_NOINLINE arc_tally arc_tally_cells(VM_PARAM, arc_grid g)
         i32 next, count;
 
         MIN_OVER(next, k, n, 128, g.cells[k] > value ? g.cells[k] : 128)
-        if (next == 128)
+        if (next == 128 || arc_is_late(vm, n))
             return t;
         value = next;
         count = arc_count_of(TEAM_PASS, g.cells, n, value);
@@ -255,7 +255,7 @@ FN_NOINLINE arc_tally arc_tally_keys(VM_PARAM, slot set)
     return t;
 }
 
-/* The tally of any element; look at vm->error. It lies at the end of the arena, values first. */
+/* The tally of any element; check vm->error. It lies at the end of the arena, values first. */
 FN arc_tally arc_tally_of(VM_PARAM, slot element)
 {
     const arc_grid g = arc_grid_of(vm, element);
@@ -270,9 +270,9 @@ FN arc_tally arc_tally_of(VM_PARAM, slot element)
     return arc_tally_slots(VM, element);
 }
 
-/* Questions that primitives ask. */
+/* Queries by primitives. */
 
-/* The value with the greatest count, or with the smallest; of several the least. */
+/* The value with the greatest or the smallest count; on a tie the least value. */
 FN_NOINLINE slot arc_extreme_colour(VM_PARAM, slot element, i32 is_most)
 {
     const u32 mark = vm->top;

@@ -1,8 +1,8 @@
 /* arc_team.h - a team at work: it takes instances and runs their programs.
  *
  * Each team takes instances from a common counter until none is left, runs the program of each from
- * its first instruction to RET in an arena of its own, and leaves a result. Which team runs an
- * instance cannot be seen in it.
+ * its first instruction to RET in an arena of its own, and leaves a result. The result of an
+ * instance does not depend on the team.
  */
 #ifndef ARC_TEAM_H
 #define ARC_TEAM_H
@@ -64,7 +64,7 @@ FN slot arc_bad_of(slot a, slot b, slot c, slot d, i32 n)
     return n > 3 && ARC_TAG(d) == ARC_BAD ? d : ARC_SLOT_NONE;
 }
 
-/* The operands of a failed instruction, which are still where they were. */
+/* The operands of a failed instruction, which are still in their slots. */
 FN u32 arc_given(const arc_job *job, const arc_ins *ins)
 {
     u32 given = 0;
@@ -115,9 +115,9 @@ FN slot arc_step(VM_PARAM, arc_machine *m, const arc_par *par, const arc_ins *in
     return m->r;
 }
 
-/* Runs a program, unless vm->error is set already; its value, and where it failed if vm->error is
- * set then. Teams in step begin every instruction together, so that its code is fetched once for
- * all of them: who is over waits. */
+/* Runs a program, unless vm->error is set already; returns its value, and where it failed if
+ * vm->error is set then. Teams in step begin every instruction together, so that its code is
+ * fetched once for all of them; a team that is done waits. */
 FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, arc_result *result)
 {
     const i32 is_batt = (job->program->flags & ARC_FLAG_BATT) != 0;
@@ -171,7 +171,7 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
                 continue;
             }
         }
-        v = arc_step(VM, m, par, &ins);
+        v = arc_is_late(vm, ARC_WORK / 64) ? ARC_SLOT_NONE : arc_step(VM, m, par, &ins);
         if (vm->error) {
             result->line = ins.line;
             result->op = ins.op;
@@ -195,7 +195,7 @@ FN slot arc_execute(VM_PARAM, arc_job *job, arc_machine *m, const arc_par *par, 
     return value;
 }
 
-/* Cells in which the two differ; 65535 when they are not grids of one shape. */
+/* The number of cells in which the two differ; 65535 if they are not grids of one shape. */
 FN i32 arc_differing(VM_PARAM, slot a, slot b)
 {
     i32 n, count;
@@ -220,7 +220,7 @@ typedef struct arc_arrays {
 } arc_arrays;
 
 /* Which instance, or group of them, is number `taken` of a queue. The first ones, which take
- * longest, are dealt one by one, so that all queues have some; the others in chunks. */
+ * longest, are dealt one by one, so that every queue has some; the others in chunks. */
 FN u32 arc_queued(const arc_par *par, u32 queue, u32 taken)
 {
     const u32 singles = par->singles, more = taken - singles;
@@ -232,7 +232,7 @@ FN u32 arc_queued(const arc_par *par, u32 queue, u32 taken)
 }
 
 /* The next instance, or group of them, from queue `queue`, which moves on when that is empty; at
- * least n when all are. */
+ * least n when all are empty. */
 FN u32 arc_next(TEAM_PARAM, const arc_par *par, u32 n, GLOBAL u32 *counters, u32 *queue,
                 u32 *n_empty)
 {
@@ -295,10 +295,14 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         vm->arena = in->arena;
         vm->pool = in->pool;
         vm->limit = par->arena_bytes;
-        vm->closures = 0; /* those in the pool have numbers with the highest bit */
+        vm->closures = 0; /* closures in the pool have numbers with the highest bit set */
         vm->error = ARC_OK;
         vm->deep = 0;
         vm->compared = 0;
+#ifdef ARC_CLOCK
+        vm->until_us = par->until_us;
+        vm->work = 0;
+#endif
         job.slots = (GLOBAL slot *)vm->arena;
         frames_at = (u32)job.program->n_slot * 8;
         vm->top = frames_at + par->n_frames * (ARC_FRAME_WORDS * 8 * LANES);
@@ -333,10 +337,10 @@ FN void arc_take_all(TEAM_PARAM, const arc_par *par, const arc_arrays *in)
         if (inst.number == ARC_NOBODY)
             continue;
 #if LANES > 1
-        vm->deep = TEAM_ANY(vm->deep);
+        vm->deep = TEAM_MAX(vm->deep);
 #endif
         if (vm->deep && !vm->error)
-            arc_fail(vm, ARC_E_DEPTH);
+            arc_fail(vm, vm->deep);
         if (!vm->error && ARC_TAG(inst.expected) != ARC_NONE) {
             result.equal = (u8)arc_equal(VM, v, inst.expected);
             result.differing = (u16)arc_differing(VM, v, inst.expected);

@@ -1,11 +1,11 @@
-/* arc_value.h - values of grid programs, as every device and the host see them.
+/* arc_value.h - values of grid programs, as devices and the host represent them.
  *
  * A value is one 64-bit slot: tag in the highest 8 bits, then 24 bits of aux, then 32 of payload.
  * Small values live in the slot. Others hold a byte offset: into the arena of the team that made
  * them, or, with ARC_POOLED set, into the read-only pool of resident values.
  *
- * A value has exactly one representation, the first of these that holds it, so equal values have
- * equal bits (but for the tag of a truth value, which equals the integer 0 or 1):
+ * A value has exactly one representation, the first of these that can hold it, so equal values have
+ * equal bits (except for the tag of a truth value, which equals the integer 0 or 1):
  *
  *   tuple  of two numbers in int16                       PAIR
  *          (number in int16, PAIR)                       CELL
@@ -37,8 +37,8 @@
 #define ARC_CLOS  12 /* payload -> {u8 form, u8 arity, u16 captured, u32 number}, captured slots */
 #define ARC_BAD   13 /* a failed step: payload ARC_FAILURE, aux step */
 
-/* The aux of a closure is 1 when among what it captured is a primitive that calls a function per
- * element, or a closure with such. */
+/* The aux of a closure is 1 if it has captured a primitive that calls a function per element, or a
+ * closure that has. */
 
 #define ARC_POOLED 0x80000000u /* in a payload: an offset into the pool */
 
@@ -73,7 +73,7 @@
 #define ARC_CLOS_HEAD 8
 #define ARC_MOST_AUX  0xffffff /* elements of a container */
 
-/* Forms of closures; what they captured, in order. */
+/* Forms of closures, with what they captured, in order. */
 #define ARC_FORM_COMPOSE 0 /* outer, inner */
 #define ARC_FORM_CHAIN   1 /* h, g, f */
 #define ARC_FORM_MATCHER 2 /* fn, target */
@@ -83,8 +83,8 @@
 #define ARC_FORM_FORK    6 /* outer, a, b */
 #define ARC_FORM_CONST   7 /* value: the default of a guarded step whose result is a function */
 
-/* Why a primitive failed. Those from ARC_E_OVERFLOW on mean that this rung could not do it; the
- * instance is run again in the next. */
+/* Why a primitive failed. Codes from ARC_E_OVERFLOW on mean that this rung could not do it; the
+ * instance is run again on the next one. */
 #define ARC_OK            0
 #define ARC_E_TYPE        1
 #define ARC_E_EMPTY       2
@@ -101,11 +101,13 @@
 #define ARC_E_DEPTH       13 /* containers nested too deeply */
 #define ARC_E_SLOTS       14 /* more values alive than slots */
 #define ARC_E_RESULT      15 /* no room left for the output */
-#define ARC_E_TIMEOUT     16 /* not finished in time: only hosts know */
+#define ARC_E_TIMEOUT     16 /* not finished in time: only hosts and CPUs know */
 #define ARC_E_LOOPS       17 /* takes longer than a device is good for: see arc_par */
-#define ARC_N_CODES       18
+#define ARC_E_COMPARED    18 /* containers with too much to compare */
+#define ARC_N_CODES       19
 
-/* Why a step failed, and what its operands were: four bits each, a tag or one of the others. */
+/* Why a step failed, and what its operands were: four bits each, a tag or one of the kinds
+ * below. */
 #define ARC_FAILURE(code, operands)  ((u32)(code) | (u32)(operands) << 8)
 #define ARC_FAILURE_CODE(failure)    ((i32)((failure)&255))
 #define ARC_FAILURE_KIND(failure, k) ((i32)((failure) >> (8 + 4 * (k)) & 15))

@@ -1,6 +1,6 @@
 /* arc_vm.c - the virtual machine of grid programs: one kernel, whole programs, many instances.
  *
- * pool: programs, and values that constants and arguments point to; see arc_load.c
+ * pool: programs, and values that constants and arguments point to
  * arenas: one per team: slots of the program, frames, then values, allocated upwards
  * results: the first ARC_HEAD_RESULTS hold counters; then one per instance, by its number
  */

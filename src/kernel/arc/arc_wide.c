@@ -1,4 +1,4 @@
-/* arc_wide.c - the virtual machine with the widest limits, for what found no room elsewhere:
+/* arc_wide.c - the virtual machine with the widest limits, for runs that exceed those of others:
  * integers of 64 bits and deep nesting. Only the CPU runs it.
  */
 #define ARC_WIDE  1

@@ -13,7 +13,7 @@ PRECISIONS
 #include "fit_gather.h"
 #include "fold.h"
 
-/* Sums that lane 0 made alone are not changed. */
+/* Leaves sums that lane 0 computed alone unchanged. */
 #define FOLD_LONG(tile) FOLD_TREE(if (!is_short) tile[LANE] += tile[LANE + w];)
 
 FN real contribution(fit_gather_par p, i32 cell, i64 k, GLOBAL const u32 *place,
@@ -77,7 +77,7 @@ GROUP(fit_gather_part, VAL(fit_gather_par, p), IN(i64, first), IN(i64, last), IN
     EACH_LANE if (LANE == 0) sums[(i64)GROUP_Y * p.n_chunks + GROUP_X] = tile[0];
 }
 
-/* x: long lists, y: cells. List i is that of block target[i], its chunks begin[i] .. */
+/* x: long lists, y: cells. List i belongs to block target[i]; its chunks start at begin[i]. */
 GROUP(fit_gather_join, VAL(fit_gather_par, p), IN(i64, target), IN(i64, begin), IN(real, sums),
       IN(u8, is_off), INOUT(real, out))
 {
@@ -140,8 +140,8 @@ GROUP(fit_cost_part, IN(i64, first), IN(i64, last), IN(real, cost), OUT(double, 
     EACH_LANE if (LANE == 0) sums[GROUP_X] = tile[0];
 }
 
-/* The share of a lane in n sums; lane 0 adds a few sums alone. */
-FN double share_of(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
+/* One lane's part of the total of n sums; lane 0 adds a few sums alone. */
+FN double lane_sum(GLOBAL const double *sums, i64 n, i32 lane, i32 is_short)
 {
     double t = 0;
 
@@ -157,7 +157,7 @@ GROUP(fit_cost_join, IN(i64, begin), IN(double, sums), OUT(double, rows))
     const i64 from = begin[GROUP_X], n = begin[GROUP_X + 1] - begin[GROUP_X];
     const i32 is_short = n <= FIT_LANES;
 
-    EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
+    EACH_LANE tile[LANE] = lane_sum(sums + from, n, LANE, is_short);
     SYNC;
     FOLD_LONG(tile)
     EACH_LANE if (LANE == 0) rows[GROUP_X] = tile[0];
@@ -173,7 +173,7 @@ GROUP(fit_cost_finish, VAL(i32, n_rows), VAL(i32, n_groups), IN(i64, begin), IN(
         const i64 from = begin[r], n = begin[r + 1] - begin[r];
         const i32 is_short = n <= FIT_LANES;
 
-        EACH_LANE tile[LANE] = share_of(sums + from, n, LANE, is_short);
+        EACH_LANE tile[LANE] = lane_sum(sums + from, n, LANE, is_short);
         SYNC;
         FOLD_LONG(tile)
         EACH_LANE if (LANE == 0) rows[r] = tile[0];
@@ -214,7 +214,7 @@ MAP(fit_cost_total, VAL(i64, n_groups), IN(i64, row), IN(double, rows), INOUT(do
 
 /* Costs that are not finite. */
 
-/* x: groups. bad[2 g] counts, bad[2 g + 1] is the lowest instance. */
+/* x: groups. bad[2 g] is the count, bad[2 g + 1] the lowest instance. */
 MAP(fit_bad_clear, OUT(u32, bad))
 {
     bad[2 * (i64)gx] = 0;

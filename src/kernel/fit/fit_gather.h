@@ -7,13 +7,13 @@
 #define FIT_LANES                                                                                  \
     32                 /* the longest list that one item sums alone, and the lanes of a longer
                         * one */
-#define FIT_CHUNK 4096 /* items of a partial sum */
+#define FIT_CHUNK 4096 /* items per partial sum */
 
-/* A set of blocks that have `cells` sums each: dim for a gradient, dim * dim for diagonal blocks.
- * Cell c of block b is out[first + b * cells + c]. */
+/* A set of blocks with `cells` sums each: dim for a gradient, dim * dim for diagonal blocks. Cell c
+ * of block b is out[first + b * cells + c]. */
 typedef struct {
     i64 first, first_block, n_chunks;
-    i32 cells, stride; /* stride: cells of a place in the tables */
+    i32 cells, stride; /* stride: cells per place in the tables */
 } fit_gather_par;
 
 QN_PAR_SIZE(fit_gather_par, 32);

@@ -2,8 +2,8 @@
  *
  * Directions are sums of 2 m + 1 vectors, the basis, so the two loops of the method need only their
  * inner products. These are stored in a square matrix. A new pair and a new gradient change three
- * of its rows: one launch computes them, a second joins them and runs the loops on numbers, and a
- * third adds up the direction. Sums have the order of fit_solve.c.
+ * of its rows: one launch computes them, a second joins them and runs the loops on scalars, and a
+ * third adds up the direction. Sums follow the order of fit_solve.c.
  */
 PRECISIONS
 #define LANES 256
@@ -13,7 +13,7 @@ PRECISIONS
 
 #define CURVED 1e-10 /* a pair needs at least this curvature */
 
-/* The pair (step, change of the gradient) is written to the position of the next pair. */
+/* Where the next pair (step, change of the gradient) is stored. */
 FN i64 next_pair(fit_lbfgs_par p, GLOBAL const double *scalars)
 {
     return ((i64)scalars[FIT_L_NEWEST] + 1) % p.m;
@@ -25,7 +25,7 @@ MAP(fit_lbfgs_trial, IN(double, control), IN(real, x), IN(real, direction), OUT(
     trial[GI] = x[GI] + R(control[FIT_L_SHARE]) * direction[GI];
 }
 
-/* NaN wins, so that it is noticed. */
+/* NaN if either is NaN, so that it is noticed. */
 FN double larger(double a, double b)
 {
     return a != a ? a : b != b ? b : a > b ? a : b;
@@ -33,7 +33,7 @@ FN double larger(double a, double b)
 
 /* x: chunks. Writes the slope along the direction to sums[0 ..] and the largest entry of the
  * gradient to sums[n_chunks ..]. */
-GROUP(fit_lbfgs_look, VAL(fit_lbfgs_par, p), IN(real, gradient), IN(real, direction),
+GROUP(fit_lbfgs_slope, VAL(fit_lbfgs_par, p), IN(real, gradient), IN(real, direction),
       INOUT(double, sums))
 {
     LOCAL(double, slope, LANES);
@@ -62,7 +62,7 @@ GROUP(fit_lbfgs_look, VAL(fit_lbfgs_par, p), IN(real, gradient), IN(real, direct
 }
 
 /* One group. */
-GROUP(fit_lbfgs_saw, VAL(fit_lbfgs_par, p), IN(double, sums), IN(double, cost),
+GROUP(fit_lbfgs_slope_join, VAL(fit_lbfgs_par, p), IN(double, sums), IN(double, cost),
       INOUT(double, scalars))
 {
     LOCAL(double, slope, LANES);
@@ -90,7 +90,7 @@ GROUP(fit_lbfgs_saw, VAL(fit_lbfgs_par, p), IN(double, sums), IN(double, cost),
 }
 
 /* x: scalars. The trial becomes the point. */
-MAP(fit_lbfgs_take, VAL(fit_lbfgs_par, p), IN(double, scalars), IN(real, trial),
+MAP(fit_lbfgs_accept, VAL(fit_lbfgs_par, p), IN(double, scalars), IN(real, trial),
     IN(real, trial_gradient), INOUT(real, x), INOUT(real, basis))
 {
     const i64 pair = next_pair(p, scalars);
@@ -157,7 +157,7 @@ FN double along(fit_lbfgs_par p, i64 row, GLOBAL const double *gram,
     return s;
 }
 
-/* The two loops on numbers. coefficient has n_rows numbers, followed by one per pair. */
+/* The two loops on scalars. `coefficient` holds n_rows numbers, then one per pair. */
 FN double loops(fit_lbfgs_par p, i32 newest, i32 n_pairs, GLOBAL const double *gram,
                 GLOBAL double *coefficient)
 {
@@ -188,9 +188,9 @@ FN double loops(fit_lbfgs_par p, i32 newest, i32 n_pairs, GLOBAL const double *g
     return along(p, n - 1, gram, coefficient);
 }
 
-/* One group. Joins the products into three rows of gram, decides on the new pair, and finds the
- * coefficients of the direction. Unused rows of the basis have coefficient 0. */
-GROUP(fit_lbfgs_turn, VAL(fit_lbfgs_par, p), IN(double, control), IN(double, sums),
+/* One group. Joins the products into three rows of gram, decides whether to store the new pair, and
+ * finds the coefficients of the direction. Unused rows of the basis have coefficient 0. */
+GROUP(fit_lbfgs_direction, VAL(fit_lbfgs_par, p), IN(double, control), IN(double, sums),
       INOUT(double, gram), INOUT(double, coefficient), INOUT(double, scalars))
 {
     EACH_LANE

@@ -4,7 +4,7 @@
 
 #include "kernel/types.h"
 
-#define FIT_LBFGS_CHUNK 4096 /* numbers of one partial sum */
+#define FIT_LBFGS_CHUNK 4096 /* numbers per partial sum */
 
 /* Rows of the basis: `m` steps, `m` changes of the gradient, the gradient. */
 typedef struct {

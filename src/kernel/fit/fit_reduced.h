@@ -6,12 +6,12 @@
 #include "kernel/types.h"
 
 #define FIT_REDUCED_LANES 128
-#define FIT_REDUCED_CHUNK 256 /* pairs of a partial sum */
+#define FIT_REDUCED_CHUNK 256 /* pairs per partial sum */
 #define FIT_REDUCED_DOTS  4   /* r.z, r.r, y.b, y.r of a part */
 
 /* A block row of the matrix is entries start[a] .. start[a + 1] - 1: column[k] is a block, and
  * number (k * dim + j) * dim + i of the matrix is row i, column j. A part of a vector is the
- * FIT_REDUCED_LANES / dim blocks that one group steps. */
+ * FIT_REDUCED_LANES / dim blocks that one group updates. */
 typedef struct {
     i64 n;               /* entries of the kept set's lists */
     i64 first, first_at; /* where the set's scalars and its square matrices begin */

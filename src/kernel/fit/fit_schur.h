@@ -5,7 +5,7 @@
 #include "kernel/types.h"
 
 #define FIT_SCHUR_LANES 32
-#define FIT_SCHUR_CHUNK 256 /* entries of a partial sum */
+#define FIT_SCHUR_CHUNK 256 /* entries per partial sum */
 #define FIT_SCHUR_DIM   8   /* the most scalars of an eliminated block */
 #define FIT_SCHUR_ROWS  8   /* the most rows of a term */
 

@@ -108,7 +108,7 @@ FN real boxed(real x, real lower, real upper)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* NaN wins, so that it is noticed. */
+/* NaN if either is NaN, so that it is noticed. */
 FN double larger_of(double a, double b)
 {
     return a != a ? a : b != b ? b : a > b ? a : b;
@@ -192,7 +192,7 @@ MAP(fit_lm_scale, VAL(fit_set_par, p), IN(real, blocks), IN(u8, is_fixed), INOUT
                                                  : R(1);
 }
 
-/* x: scalars of a set. Which scalars may move, their damping, and the right-hand side. */
+/* x: scalars of a set. Finds which scalars may move, their damping, and the right-hand side. */
 MAP(fit_lm_system, VAL(fit_set_par, p), IN(double, control), IN(real, blocks), IN(real, x),
     IN(real, g), IN(real, lower), IN(real, upper), IN(real, scale), INOUT(real, active),
     INOUT(real, damping), INOUT(real, b))
@@ -213,7 +213,7 @@ MAP(fit_lm_system, VAL(fit_set_par, p), IN(double, control), IN(real, blocks), I
     b[k] = -s * g[k];
 }
 
-/* x: blocks of a set. L of S J'J S + D^2; only the diagonal where that is not definite. */
+/* x: blocks of a set. L of S J'J S + D^2, or of its diagonal where that is not definite. */
 MAP(fit_block_factor, VAL(fit_set_par, p), IN(real, blocks), IN(real, active), IN(real, damping),
     INOUT(real, factor))
 {
@@ -313,7 +313,7 @@ MAP(fit_cg_direction, IN(double, scalars), IN(real, z), IN(real, active), INOUT(
     v[GI] = active[GI] * p[GI];
 }
 
-/* x: chunks. q = S q + D^2 p, where q is J'J S p before; writes p.q to sums. */
+/* x: chunks. q = S q + D^2 p, with q = J'J S p on entry; writes p.q to sums. */
 GROUP(fit_cg_product, VAL(i64, n), VAL(i64, n_chunks), IN(real, active), IN(real, damping),
       IN(real, p), INOUT(real, q), OUT(double, sums))
 {
@@ -358,7 +358,7 @@ GROUP(fit_cg_alpha, VAL(i64, n_chunks), IN(double, sums), INOUT(double, scalars)
     }
 }
 
-/* x: chunks. The step along p; then writes y.b and y.r to sums. */
+/* x: chunks. Takes the step along p, then writes y.b and y.r to sums. */
 GROUP(fit_cg_step, VAL(i64, n), VAL(i64, n_chunks), IN(double, scalars), IN(real, p), IN(real, q),
       IN(real, b), INOUT(real, y), INOUT(real, r), OUT(double, sums))
 {

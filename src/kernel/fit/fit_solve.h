@@ -4,7 +4,7 @@
 
 #include "kernel/types.h"
 
-#define FIT_DOT_CHUNK 1024 /* numbers of one partial sum: four per lane, loaded together */
+#define FIT_DOT_CHUNK 1024 /* numbers per partial sum: four per lane, loaded together */
 #define FIT_MAX_DIM   32   /* scalars of a block */
 
 /* A set of blocks: scalar c of block b is number first + b * dim + c of a vector, its square
@@ -18,7 +18,7 @@ typedef struct {
 QN_PAR_SIZE(fit_set_par, 40);
 
 /* The rows of a group in a row vector: `total` numbers from `at` on, `n` of every `ld`; the gaps
- * are not set. Its chunks are those from first_chunk on, of n_chunks. */
+ * are unset. The group's chunks begin at first_chunk; n_chunks counts those of all groups. */
 typedef struct {
     i64 at, n, ld, total, first_chunk, n_chunks;
 } fit_rows_par;

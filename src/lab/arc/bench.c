@@ -1,4 +1,4 @@
-/* bench.c - measures each place, set of programs and size of a batch. */
+/* bench.c - measures every place, set of programs and batch size. */
 #include "lab/arc/bench.h"
 
 #include "lab/arc/check.h"
@@ -44,7 +44,7 @@ static void close_place(place *at)
     *at = (place){ 0 };
 }
 
-/* Opens the device, or the CPU with so many threads (0: all). */
+/* Opens the device, or the CPU with that many threads (0: all). */
 static qn_status open_place(place *at, const qn_arc_programs *programs, const qn_arc_tasks *tasks,
                             const qn_arc_bench_options *options, const char *backend, int threads,
                             qn_err *err)
@@ -64,7 +64,7 @@ out:
     return st;
 }
 
-/* A permutation of colours for each copy; the first copy keeps its own. */
+/* A permutation of colours for each copy; the first copy keeps the original colours. */
 static void shuffle(int copy, unsigned char recolour[QN_ARC_COLOURS])
 {
     for (int c = 0; c < QN_ARC_COLOURS; c++)
@@ -128,8 +128,8 @@ out:
     return st;
 }
 
-/* Forgets what the session holds, and lists jobs of every grid `copies` times; `without` is a
- * program that is left out, or -1. */
+/* Clears the session, and lists jobs for every grid `copies` times; `without` is a program to leave
+ * out, or -1. */
 static qn_status load_jobs(place *s, int copies, int without, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -155,8 +155,7 @@ static double kernel_seconds(place *s)
     return stats->time_kernel + stats->time_cpu;
 }
 
-/* Runs every `stride`-th job from the first on, `n` of them: microseconds on the clock and in
- * kernels. */
+/* Runs every `stride`-th job, `n` in all: microseconds on the clock and in kernels. */
 static qn_status run_jobs(place *s, uint32_t stride, uint32_t n, double *wall_us, double *kernel_us,
                           qn_err *err)
 {
@@ -290,12 +289,12 @@ typedef struct row_work {
     bench *b;
     place *at;
     qn_arc_bench_row *row;
-    int without; /* the program that is left out; -1: none */
+    int without; /* the program to leave out; -1: none */
 } row_work;
 
 enum { END_TO_END = N_FIGURES, N_ROW_FIGURES };
 
-/* Loads and runs everything, then runs it once more with everything in place. */
+/* Loads and runs everything, then runs it again with everything resident. */
 static qn_status run_row(void *user, double *us, qn_err *err)
 {
     const row_work *w = user;
@@ -421,7 +420,7 @@ out:
     return st;
 }
 
-/* Names of devices beyond the CPU that the engine's options open. */
+/* Names of the devices, besides the CPU, that the engine's options open. */
 static qn_status list_devices(const qn_options *engine, char ids[][32], int *n, qn_err *err)
 {
     qn_ctx *ctx = NULL;
@@ -467,7 +466,7 @@ void qn_arc_bench_free(qn_arc_bench_report *report)
     *report = (qn_arc_bench_report){ 0 };
 }
 
-/* As columns and JSON. */
+/* Columns and JSON. */
 
 qn_sheet qn_arc_bench_sheet(const qn_arc_bench_report *report)
 {

@@ -20,7 +20,7 @@ typedef struct reader {
     qn_err *err;
 } reader;
 
-/* "FILE: cases/12/args/0" into `out`. */
+/* Writes "FILE: cases/12/args/0" to `out`. */
 static const char *place(const reader *r, const char *key, size_t i, char *out, size_t size)
 {
     snprintf(out, size, "%s: cases/%zu/%s/%zu", r->path, r->case_i, key, i);
@@ -62,8 +62,9 @@ static qn_status read_case(reader *r, const json_t *json, qn_arc_case *out)
     if (!out->op)
         return qn_fail(r->err, QN_ERR_INPUT, "%s: cases/%zu has no \"op\"", r->path, r->case_i);
     if (!result == !out->failure)
-        return qn_fail(r->err, QN_ERR_INPUT, "%s: cases/%zu has not one of \"out\" and \"err\"",
-                       r->path, r->case_i);
+        return qn_fail(r->err, QN_ERR_INPUT,
+                       "%s: cases/%zu needs exactly one of \"out\" and \"err\"", r->path,
+                       r->case_i);
     QN_TRY(read_values(r, json, "args", &out->args, &out->n_args));
     if (json_object_get(json, "call"))
         QN_TRY(read_values(r, json, "call", &out->call, &out->n_call));
@@ -165,7 +166,7 @@ out:
     return st;
 }
 
-/* *program is -1 when the case cannot be compiled. */
+/* *program is -1 if the case cannot be compiled. */
 static qn_status add_case(qn_arc_session *session, const qn_arc_case *c, size_t number,
                           int *program, qn_err *err)
 {

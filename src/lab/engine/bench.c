@@ -1,4 +1,4 @@
-/* bench.c - figures in memory, as a table, and against older ones. */
+/* bench.c - figures in memory, as a table, and compared with older ones. */
 #include "lab/engine/bench.h"
 
 #include "lab/sheet.h"
@@ -87,7 +87,7 @@ static size_t find_metrics(const qn_bench *bench, const char **metrics)
     return n;
 }
 
-/* Whether no figure before has this device, and this item if that counts. */
+/* Whether no earlier figure has this device and, if by_item, this item. */
 static int is_first(const qn_bench *bench, size_t at, int by_item)
 {
     for (size_t i = 0; i < at; i++)
@@ -118,7 +118,7 @@ qn_status qn_bench_print(const qn_bench *bench, FILE *to, qn_err *err)
 
 /* Before and after. */
 
-/* Such figures vary by 5 % from run to run, so a smaller change is none. */
+/* Such figures vary by 5 % from run to run, so a smaller change counts as none. */
 static const char *verdict(const qn_figure *f, double ratio)
 {
     static const double noise = 0.05;
@@ -154,8 +154,7 @@ static size_t count_device(const qn_bench *bench, const char *device)
     return n;
 }
 
-/* A figure that is missing now. A device that was not measured now gets one line for all of its
- * figures. */
+/* A figure that is missing now. A device that is missing now gets one line for all its figures. */
 static void add_gone(qn_table *table, const qn_bench *before, size_t i, const qn_bench *after)
 {
     const qn_figure *f = &before->list[i];

@@ -24,7 +24,7 @@ typedef struct qn_figure {
     qn_better better;
 } qn_figure;
 
-/* Zero-initialised is empty. */
+/* A zero-initialised bench is empty. */
 typedef struct qn_bench {
     char verb[16];
     char *command, *host; /* command line and machine */
@@ -37,7 +37,7 @@ void qn_bench_free(qn_bench *bench);
 qn_status qn_bench_add(qn_bench *bench, const char *item, const char *device, const char *metric,
                        qn_better better, double value, qn_err *err);
 
-/* NaN when there is none. */
+/* NaN if there is none. */
 double qn_bench_value(const qn_bench *bench, const char *item, const char *device,
                       const char *metric);
 
@@ -47,7 +47,7 @@ qn_status qn_bench_print(const qn_bench *bench, FILE *to, qn_err *err);
 qn_status qn_bench_save(const qn_bench *bench, const char *path, qn_err *err);
 qn_status qn_bench_load(const char *path, qn_bench *out, qn_err *err);
 
-/* Prints before, after and their ratio for every figure of both, and names those that only one has.
+/* Prints before, after and their ratio for every figure in both, and lists those in only one.
  * Different verbs: QN_ERR_INPUT. */
 qn_status qn_bench_print_change(const qn_bench *before, const qn_bench *after, FILE *to,
                                 qn_err *err);

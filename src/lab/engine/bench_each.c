@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The host is its CPU with its threads, and its devices. */
+/* Describes the host by its CPU, number of threads and devices. */
 static qn_status describe(const qn_ctx *ctx, qn_bench *bench, qn_err *err)
 {
     qn_str host = { 0 };

@@ -1,9 +1,9 @@
 /* bench_fft.c - time of a batched transform, with its data in place.
  *
  * A sample is a chain of forward and inverse transforms in turn. None is scaled, so each pair
- * multiplies the numbers by the points of a field: they start small, and are reset for each
- * sample. Bytes are those of two passes that read and write every field once, for any number of
- * modes.
+ * multiplies the numbers by the number of points in a field: they start small, and are reset for
+ * each sample. Bytes are those of two passes that read and write every field once, for any number
+ * of modes.
  */
 #include "lab/engine/bench_impl.h"
 
@@ -44,7 +44,7 @@ static qn_status fill(const chain *c, uint64_t seed, qn_err *err)
     return st;
 }
 
-/* The reset copies words as floats. That keeps their bits as long as they are normal numbers,
+/* The reset copies words as floats. That preserves their bits as long as they are normal numbers,
  * which these are in either precision. */
 static qn_status chain_make(qn_ctx *ctx, int device, const qn_fft_shape *shape, uint64_t seed,
                             chain *c, qn_err *err)
@@ -118,7 +118,7 @@ out:
     return st;
 }
 
-/* What to measure. */
+/* The cases to measure. */
 
 typedef struct cases {
     qn_sizes sides, batches;

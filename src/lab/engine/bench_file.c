@@ -1,4 +1,4 @@
-/* bench_file.c - figures as JSON, in and out. */
+/* bench_file.c - writes and reads figures as JSON. */
 #include "lab/engine/bench.h"
 
 #include "util/file.h"

@@ -1,7 +1,7 @@
-/* bench_graph.c - what a stage costs beyond its work: chains of stages that do next to nothing,
- * each waiting for the one before.
+/* bench_graph.c - measures the overhead of a stage: chains of stages that do next to nothing, each
+ * waiting for the one before.
  *
- * "direct" plans and submits every stage in each run; a fault rule that never matches keeps the
+ * "direct" plans and submits every stage in each run; a fault rule that never matches stops the
  * engine from recording. "replayed" is what a graph does from its second run on.
  */
 #include "lab/engine/bench_impl.h"
@@ -18,7 +18,7 @@ typedef struct chain {
     qn_owned owned; /* all of these */
 } chain;
 
-/* Figures of one sample: a run with its wait, the host's share of it, and one of many runs in a
+/* Figures of one sample: a run with its wait, the host's part of it, and one of many runs in a
  * row. */
 enum { RUN, HOST, PIPED, N_FIGURES };
 

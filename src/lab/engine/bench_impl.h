@@ -17,7 +17,7 @@ typedef struct qn_bench_run {
 } qn_bench_run;
 
 /* Opens a context, notes machine and date in `bench`, and calls `fn` for each device that the run
- * measures; `n` is how many of `what` one device has, which `fn` adds to the progress. */
+ * measures; each call of `fn` adds `n` of `what` to the progress. */
 qn_status qn_bench_each(const qn_bench_options *options, qn_bench *bench, const char *what,
                         double n,
                         qn_status (*fn)(const qn_bench_run *run, int d, void *user, qn_err *err),

@@ -2,8 +2,8 @@
  * from memory.
  *
  * Every run starts with an empty cache folder. The caches of drivers go there as well, so that
- * "compiled" is not a hit in one of them. Modules that are part of the program (the CPU's) have
- * nothing to measure.
+ * "compiled" is not a hit in one of them. For modules that are part of the program (the CPU's)
+ * there is nothing to measure.
  */
 #include "lab/engine/bench_impl.h"
 

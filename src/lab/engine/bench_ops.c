@@ -13,7 +13,7 @@
 
 enum { WARM_RUNS = 3 };
 
-/* What one run of an op of size n does, and the size to do it at. */
+/* The work of one run of an op of size n, and the sizes to measure it at. */
 typedef struct op_rate {
     const char *op;
     double bytes;  /* per n */
@@ -131,7 +131,8 @@ out:
     return st;
 }
 
-/* vadd and saxpy do what the triad does, so their share of it is what the engine costs. */
+/* vadd and saxpy do what the triad does, so the ratio of their rates shows the cost of the
+ * engine. */
 static qn_status add_triad(qn_ctx *ctx, const char *op, const char *item, qn_i64 n, int samples,
                            double us, qn_bench *bench, qn_err *err)
 {
@@ -180,8 +181,8 @@ out:
 
 /* Which sizes. */
 
-/* Halved until the arrays take at most a quarter of the memory. 40 bytes per element are enough
- * for every op except hashes, which need 100. */
+/* Halved until the arrays take at most a quarter of the memory. 40 bytes per element are enough for
+ * every op except hashes, which need 100. */
 static qn_i64 default_size(const qn_ctx *ctx, int d, const op_rate *rate)
 {
     const qn_device_info *info = qn_device_get(ctx, d), *host = qn_device_get(ctx, QN_CPU_SLOT);

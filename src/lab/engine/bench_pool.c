@@ -1,8 +1,8 @@
 /* bench_pool.c - time to allocate a block of memory, from a pool and from the driver.
  *
- * The pools are those of the context, so the memory is what stages get: device memory, and on the
- * host pinned memory where a device offers it. A block of plain host memory costs most when it is
- * first touched, so host blocks are also timed with every page written.
+ * The pools are those of the context, so the memory is the same as for stages: device memory, and
+ * on the host pinned memory if a device offers it. A block of plain host memory costs most when it
+ * is first touched, so host blocks are also timed with every page written.
  */
 #include "lab/engine/bench_impl.h"
 
@@ -46,7 +46,7 @@ static qn_status median_us(cycle c, int samples, double *out, qn_err *err)
     return st;
 }
 
-/* With the pool and without, and what it gains. */
+/* Times with the pool and without, and the gain. */
 static qn_status both(qn_pool *pool, const char *device, const char *item, size_t bytes,
                       int is_host, int is_touched, int samples, qn_bench *bench, qn_err *err)
 {

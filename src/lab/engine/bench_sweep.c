@@ -1,8 +1,8 @@
 /* bench_sweep.c - the speed-up from letting ops of priority 1, 2, 3 leave the CPU.
  *
- * The work is one chain of stages of all three priorities, as programs mix them. A stage that
- * stays on the CPU costs two more copies, so the gain does not grow evenly: it shows from which
- * priority on it no longer pays to move ops to the device.
+ * The work is one chain of stages of all three priorities, as programs mix them. A stage that stays
+ * on the CPU costs two more copies, so the gain does not grow evenly: it shows the priority from
+ * which moving ops to the device is no longer worth it.
  */
 #include "lab/engine/bench_impl.h"
 

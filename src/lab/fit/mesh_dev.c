@@ -134,7 +134,7 @@ static qn_fit_v partition(qn_fit_graph *g, const qn_fit_vec *normals, int n)
 
 /* Ridges. */
 
-/* 1 when fold `a` is sharper than fold `b`; a tie goes to the first. */
+/* 1 if fold `a` is sharper than fold `b`; on a tie the first wins. */
 static qn_fit_v is_sharper(qn_fit_graph *g, const qn_fit_v *folds, int a, int b)
 {
     return op2(g, a < b ? "ge" : "gt", folds[a], folds[b]);

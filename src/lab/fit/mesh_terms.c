@@ -165,7 +165,7 @@ static void add_vertices(maker *m)
     }
 }
 
-/* The number of faces around a vertex if they close around it, else 0. */
+/* The number of faces around a vertex if they close around it, otherwise 0. */
 static uint32_t closed_valence(const qn_fit_topology *t, uint32_t v)
 {
     const uint32_t from = t->ring_start[v], n = t->ring_start[v + 1] - from;

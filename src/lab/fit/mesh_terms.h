@@ -10,7 +10,7 @@
 #include "domain/fit/problem/problem.h"
 
 typedef enum {
-    /* Residuals; rest shapes are those of the mesh. */
+    /* Residuals; rest shapes come from the mesh. */
     QN_FIT_TERM_SPRING,         /* per edge: |a - b| - L */
     QN_FIT_TERM_SQUARED_SPRING, /* per edge: (|a - b|^2 - L^2) / 2L */
     QN_FIT_TERM_LAPLACIAN,      /* per interior vertex: x - mean of its ring */

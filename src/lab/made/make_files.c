@@ -1,4 +1,4 @@
-/* make_files.c - made programs and grids as the files that users have. */
+/* make_files.c - writes generated programs and grids in the file formats of users. */
 #include "lab/made/make.h"
 
 #include "util/file.h"

@@ -1,4 +1,4 @@
-/* make_grid.c - random grids that have something to find in them. */
+/* make_grid.c - random grids with structure to detect. */
 #include "lab/made/make.h"
 #include "util/hash.h"
 
@@ -74,7 +74,8 @@ static void add_shape(painter *p)
     }
 }
 
-/* Drawn one by one: compilers differ in the order in which they evaluate arguments. */
+/* Coordinates are drawn one by one: compilers differ in the order in which they evaluate
+ * arguments. */
 static void add_dot(painter *p)
 {
     const int colour = below(p, 10);

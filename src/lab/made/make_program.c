@@ -91,7 +91,7 @@ static void add_guarded(qn_str *out, const qn_arc_call *call, int step)
                 step, call->function.word);
 }
 
-/* True when every step that the call uses has succeeded. */
+/* True if all steps that the call uses have succeeded. */
 static void add_condition(qn_str *out, const qn_arc_call *call)
 {
     int n = 0;
@@ -138,7 +138,7 @@ void qn_arc_make_batt(uint64_t seed, int n_steps, const qn_arc_make_options *opt
         return;
     }
     maker.is_batt = 1;
-    maker.input_pct = 50; /* a bad step spoils what follows from it */
+    maker.input_pct = 50; /* a bad step spoils those that depend on it */
     maker.most_grown = 3 + n_steps / 100;
     qn_str_add(out, "def batt(task_id, S, I, C, log_path):\n    s = []\n    o = []\n");
     for (int step = 1; step <= n_steps; step++) {

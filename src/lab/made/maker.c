@@ -36,7 +36,7 @@ static int is_function(qn_arc_type type)
     return type >= QN_ARC_T_OBJ_INT;
 }
 
-/* The last variable of this type, or the one `back` of its type before it; 0: none. */
+/* The last variable of this type, or the `back`-th before it; 0: none. */
 static int variable_back(const qn_arc_maker *maker, qn_arc_type type, int back)
 {
     for (int v = maker->n_variables; v > 0; v--) {
@@ -63,7 +63,7 @@ static int is_at_hand(const qn_arc_maker *maker, qn_arc_type type)
            (qn_arc_words_of(type, &n_words) && n_words) || variable_back(maker, type, 0);
 }
 
-/* How often, in percent, a word is chosen although there is a variable. */
+/* How often, in percent, a word is chosen even if there is a variable. */
 static int share_of_words(qn_arc_type type)
 {
     if (is_function(type))
@@ -120,7 +120,7 @@ static void draw_call(qn_arc_maker *maker, qn_arc_type result, qn_arc_call *call
     const qn_arc_signature *s;
     int i = 0;
 
-    /* This loop ends: rot90 of the input can always be called. */
+    /* This loop terminates: rot90 of the input can always be called. */
     do
         s = &all[qn_arc_maker_below(maker, (int)n)];
     while ((result && s->result != result) || !can_call(maker, s));

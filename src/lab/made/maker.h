@@ -1,4 +1,5 @@
-/* maker.h - types of primitives, and statements drawn by them; for both forms of programs. */
+/* maker.h - types of primitives, and random statements that respect them; for both forms of
+ * programs. */
 #ifndef QN_LAB_MADE_MAKER_H
 #define QN_LAB_MADE_MAKER_H
 
@@ -49,7 +50,7 @@ typedef enum qn_arc_type {
 /* flags */
 #define QN_ARC_SIG_GROWS 1u /* makes larger values: a program has only a few */
 #define QN_ARC_SIG_FAILS 2u /* fails on empty operands, or outside a range */
-#define QN_ARC_SIG_BATT  4u /* only batt programs know it */
+#define QN_ARC_SIG_BATT  4u /* known only to batt programs */
 
 typedef struct qn_arc_signature {
     const char *op;      /* NULL: the first argument is called with the others */
@@ -61,7 +62,7 @@ typedef struct qn_arc_signature {
 
 const qn_arc_signature *qn_arc_signatures(size_t *n);
 
-/* Constants and primitives of a type, which need no statement. NULL when there are none. */
+/* Constants and primitives of a type, which need no statement. NULL if there are none. */
 const char *const *qn_arc_words_of(qn_arc_type type, size_t *n);
 
 /* Drawing (maker.c). */
@@ -74,7 +75,7 @@ typedef struct qn_arc_maker {
     int n_variables;
     int is_batt;
     int n_grown, most_grown;
-    int input_pct; /* how often the input is chosen where there are other grids */
+    int input_pct; /* how often, in percent, the input is chosen although there are other grids */
 } qn_arc_maker;
 
 /* An argument: a word of the language, or a variable. */
@@ -85,12 +86,12 @@ typedef struct qn_arc_operand {
 
 typedef struct qn_arc_call {
     const qn_arc_signature *signature;
-    qn_arc_operand function; /* what is called */
+    qn_arc_operand function; /* the function being called */
     qn_arc_operand args[QN_ARC_MOST_ARGS];
     int n_args;
 } qn_arc_call;
 
-/* Room for `most` variables; 0 when there is no memory. */
+/* Allocates `most` variables; returns 0 when out of memory. */
 int qn_arc_maker_init(qn_arc_maker *maker, uint64_t seed, int most);
 void qn_arc_maker_free(qn_arc_maker *maker);
 

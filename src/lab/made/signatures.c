@@ -1,7 +1,7 @@
-/* signatures.c - the table of calls that random programs are made of.
+/* signatures.c - the table of calls for random programs.
  *
- * A row may occur twice: calls that are common in real programs are drawn more often. Functions
- * are passed by name, made by statements, and called through variables.
+ * A row may occur twice: calls that are common in real programs are drawn more often. Functions are
+ * passed by name, made by statements, and called through variables.
  */
 #include "lab/made/maker.h"
 

@@ -19,7 +19,7 @@ static float dice(int what, qn_i64 a, qn_i64 b)
     return 0.5f * (1 + qn_random_float((uint64_t)(SEED + what), (uint64_t)(a * 100003 + b)));
 }
 
-/* Height of the roof at a pixel above the ground, as a share of the relief; 0: no roof. */
+/* Height of the roof at a pixel above the ground, as a fraction of the relief; 0: no roof. */
 static float roof_at(qn_i64 row, qn_i64 col)
 {
     const qn_i64 r = row % PERIOD, c = col % PERIOD;
@@ -30,14 +30,14 @@ static float roof_at(qn_i64 row, qn_i64 col)
     if (r >= from && r < to && c >= from && c < to)
         return 0; /* the court */
     if (row / PERIOD == 0 && col / PERIOD == 0)
-        return 1; /* the tower, which is as high as the relief */
-    /* Four houses a block, most of them low. */
+        return 1; /* the tower, as high as the relief */
+    /* Four houses per block, most of them low. */
     const float height = dice(0, row / (PERIOD / 2), col / (PERIOD / 2));
 
     return 0.15f + 0.75f * height * height;
 }
 
-/* Height of the crown over a pixel of open ground; 0 where there is none. */
+/* Height of the crown over a pixel of open ground; 0: no tree. */
 static float crown_at(qn_i64 row, qn_i64 col)
 {
     const qn_i64 i = row / TREE_STEP, j = col / TREE_STEP;

@@ -1,4 +1,4 @@
-/* town.h - a generated town, the same for the same options; and mirrored copies of a real one. */
+/* town.h - a generated town, reproducible from its options; and mirrored copies of a real one. */
 #ifndef QN_LAB_MADE_TOWN_H
 #define QN_LAB_MADE_TOWN_H
 
@@ -14,7 +14,7 @@ typedef struct qn_made_town {
  * DSM is absolute, the CDSM height above ground, as in files. */
 qn_status qn_town_make(const qn_made_town *made, qn_sw_surface *out, qn_err *err);
 
-/* Writes dsm.npy and, where there are trees, cdsm.npy; makes the folder where it is missing. */
+/* Writes dsm.npy and, if there are trees, cdsm.npy; makes the folder if it is missing. */
 qn_status qn_town_save(const qn_sw_surface *town, const char *folder, qn_err *err);
 
 /* Repeats every layer `down` times `across` times, each copy the mirror image of its neighbours,

@@ -1,8 +1,8 @@
-/* eval_batch.c - the same batch under every policy, alternating.
+/* eval_batch.c - runs the same batch under every policy in turn.
  *
- * The location of arrays in memory changes the time of a short run by a tenth or more for as
- * long as they exist, so all policies use the same arrays. The CPU takes part twice: the
- * difference of the two is the resolution of this measurement.
+ * The location of arrays in memory changes the time of a short run by a tenth or more for as long
+ * as they exist, so all policies use the same arrays. The CPU takes part twice: the difference of
+ * the two is the resolution of this measurement.
  */
 #include "lab/route/route.h"
 
@@ -19,12 +19,12 @@
 enum { LEAST_WARM_UP = 64, LEAST_ROUNDS = 20, PATIENCE = 5 };
 enum { SLICE_US = 100, MOST_RUNS = 64, PERIOD = 1 << 16 };
 
-/* Estimates: trimmed means of paired differences, with what is known of their error. */
+/* Estimates: trimmed means of paired differences, with their standard error. */
 
 static const double trimmed_share = 0.2; /* on either side */
 
-/* The error is that of the winsorised values, scaled up because the values at the ends replace
- * those that were left out. */
+/* The standard error is that of the winsorised values, scaled up because values at the ends replace
+ * those left out. */
 qn_estimate qn_trimmed_mean(double *values, size_t n)
 {
     const size_t cut = (size_t)(trimmed_share * (double)n), kept = n - 2 * cut;
@@ -98,7 +98,7 @@ static void drop_buf(void *buf)
     qn_buf_free(buf);
 }
 
-/* Arrays of their own, or in the memory of `shared`. */
+/* Allocates its own arrays, or uses those of `shared`. */
 static qn_status arrays_new(qn_owned *owned, qn_ctx *ctx, const qn_batch_plan *plan,
                             const arrays *shared, arrays *a, qn_err *err)
 {
@@ -149,7 +149,7 @@ out:
     return st;
 }
 
-/* Marks the inputs as new, which costs nothing. */
+/* Marks the inputs as new, which costs no time. */
 static qn_status renew(const arrays *a, qn_err *err)
 {
     void *data;
@@ -165,7 +165,7 @@ out:
 
 /* Ways. */
 
-/* One way of running the batch; those with a device are bound to it. */
+/* One way of running the batch; a way with a device is bound to it. */
 typedef struct {
     arrays arrays;
     qn_graph *graph;
@@ -251,8 +251,8 @@ out:
     return st;
 }
 
-/* A slice contains many short runs, and the first does not count: a program with one policy finds
- * its own data in the caches. */
+/* A slice contains many short runs, and the first is not counted: a program with only one policy
+ * would find its data in the caches. */
 static qn_status time_slice(qn_ctx *ctx, const way *w, double *us, qn_err *err)
 {
     double total = 0;
@@ -341,7 +341,7 @@ out:
     return st;
 }
 
-/* Runs it once more, into arrays that hold no number, and compares. */
+/* Runs it once more, into arrays without valid numbers, and compares. */
 static qn_status check_way(qn_ctx *ctx, const way *w, qn_err *err)
 {
     double us;
@@ -463,7 +463,7 @@ qn_status qn_eval_op(qn_ctx *ctx, const char *name, qn_i64 size, int n_samples,
         st = time_op(ctx, d, op, size, n, &us[d], err);
         if (st != QN_OK && d == QN_CPU_SLOT)
             goto out;
-        st = QN_OK; /* a device that cannot run it is no choice */
+        st = QN_OK; /* a device that cannot run it is not a candidate */
     }
 out:
     return st;

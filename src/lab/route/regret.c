@@ -1,4 +1,4 @@
-/* regret.c - how much time a policy loses on a trace that was measured on every device. */
+/* regret.c - how much time a policy loses on a trace with times measured on every device. */
 #include "lab/route/route.h"
 #include "util/map.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the router knows of the trace so far. */
+/* The router's knowledge of the trace so far. */
 typedef struct {
     qn_map ops; /* name -> learner */
     int n_devices;
@@ -14,7 +14,8 @@ typedef struct {
 
 typedef struct {
     qn_route_op *op;
-    /* Device of the last decision in each octave of sizes: hysteresis compares like with like. */
+    /* Device of the last decision in each octave of sizes: hysteresis applies only between similar
+     * sizes. */
     signed char by_octave[64];
 } learner;
 
@@ -45,7 +46,7 @@ static void free_learners(learners *all)
     qn_map_free(&all->ops);
 }
 
-/* A device about which nothing is known is assumed to equal the CPU. */
+/* A device about which nothing is known is assumed to be as fast as the CPU. */
 static qn_route_case case_of(const learner *l, const qn_trial *t, int n_devices, int present)
 {
     const qn_line typical = { 3, 1e-3 };
@@ -89,7 +90,7 @@ static int best_of(const qn_trial *t, int first, int n_devices)
     return best;
 }
 
-/* The device of the policy "always GPU": the one with the least time over the whole trace. */
+/* The device of the policy "always GPU": the one with the least total time over the trace. */
 static int best_device(const qn_trial *trace, int n, int n_devices)
 {
     int best = -1;

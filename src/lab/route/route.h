@@ -1,5 +1,5 @@
-/* route.h - the choices of the router compared with the best choices in hindsight, and the times
- * on every device that this needs. */
+/* route.h - compares the router's choices with the best choices in hindsight, and measures the
+ * times on every device that this needs. */
 #ifndef QN_LAB_ROUTE_ROUTE_H
 #define QN_LAB_ROUTE_ROUTE_H
 
@@ -40,33 +40,33 @@ typedef struct qn_regret {
 } qn_regret;
 
 /* A router without knowledge decides the trace, one decision after the other, and learns only from
- * the times of the devices it chose. The first `skip` decisions train it, but do not count.
- * `chosen` gets the device of every decision; NULL is fine. */
+ * the times of the devices it chose. The first `skip` decisions train it but are not counted.
+ * `chosen` receives the device of every decision; may be NULL. */
 qn_status qn_route_regret(const qn_trial *trace, int n, int n_devices, int skip, qn_regret *out,
                           int *chosen, qn_err *err);
 
 /* Estimates of the difference in time between two ways of running (eval_batch.c).
  *
- * The two ways alternate within each round, so disturbances affect both, and their difference in
- * a round is more precise than either time. Disturbances are not symmetric: about one run in
- * some thousands is interrupted for milliseconds, which would dominate a mean of microseconds.
- * So a fifth of the differences of ordinary rounds is left out at either end (a trimmed mean,
- * with the standard error from the winsorised variance). Rounds in which a way does something
- * rare on purpose, such as a router that explores another device, would be left out, too. They
- * form a stratum of their own, in which each counts in full; the strata are added by their share
- * of the rounds.
+ * The two ways alternate within each round, so disturbances affect both, and their difference in a
+ * round is more precise than either time. Disturbances are not symmetric: about one run in several
+ * thousand is interrupted for milliseconds, which would dominate a mean of microseconds. So a fifth
+ * of the differences of ordinary rounds is left out at either end (a trimmed mean, with the
+ * standard error from the winsorised variance). Rounds in which a way does something rare on
+ * purpose, such as a router that explores another device, would be left out too. They form a
+ * separate stratum, in which each counts in full; the strata are weighted by their number of
+ * rounds.
  */
 
 typedef struct qn_estimate {
     double us;
-    double se_us; /* standard error; NaN when there are fewer than two rounds */
+    double se_us; /* standard error; NaN if there are fewer than two rounds */
 } qn_estimate;
 
 /* The trimmed mean of n values, which are reordered. */
 qn_estimate qn_trimmed_mean(double *values, size_t n);
 
 /* The time of `way` less that of `other`, over n rounds. `is_special[i]` marks rounds that count in
- * full; NULL when there are none. `scratch` has room for n values. */
+ * full; NULL if there are none. `scratch` holds n values. */
 qn_estimate qn_paired_difference(const double *way_us, const double *other_us,
                                  const uint8_t *is_special, size_t n, double *scratch);
 
@@ -77,25 +77,25 @@ qn_estimate qn_paired_difference(const double *way_us, const double *other_us,
 qn_status qn_eval_op(qn_ctx *ctx, const char *op, qn_i64 size, int n_samples,
                      double us[QN_REGRET_DEVICES], qn_err *err);
 
-/* A batch of vadd tasks of these sizes, one graph, run again and again under each policy and on
- * each device. They alternate in a new random order for each round, all in the same host memory, so
- * that the location of the data favours none; every run has new inputs and its results on the host.
- * A slice is a tenth of a millisecond of runs or one longer run. Outputs are compared with the
+/* A batch of vadd tasks of these sizes, as one graph, run repeatedly under each policy and on each
+ * device. Each round takes them in a new random order, all in the same host memory, so that the
+ * location of the data favours none; every run has new inputs and returns its results to the host.
+ * A slice is a tenth of a millisecond of runs, or one longer run. Outputs are compared with the
  * sums of the inputs. */
 typedef struct qn_batch_plan {
     const qn_i64 *sizes;
     int n_tasks;
     int n_warm_up, n_rounds; /* at most */
-    double max_seconds;      /* for either; five times as long while there are few rounds */
+    double max_seconds;      /* for either; five times as long until there are enough rounds */
     uint64_t seed;
 } qn_batch_plan;
 
 /* Mean time of a run. Differences are between slices of the same round; slices in which the
  * router measured or explored count in full. */
 typedef struct qn_batch_times {
-    double best_us;                     /* on the device that is best when it is always chosen */
-    qn_estimate more_us[QN_N_POLICIES]; /* than that */
-    qn_estimate again_us;               /* the CPU a second time, less the first: noise alone */
+    double best_us;                     /* on the device that is best if always chosen */
+    qn_estimate more_us[QN_N_POLICIES]; /* more than best_us */
+    qn_estimate again_us;               /* the CPU a second time, less the first: pure noise */
     double cpu_us;
     int n_rounds, n_special; /* rounds; those in which the router measured or explored */
 } qn_batch_times;

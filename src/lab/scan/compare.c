@@ -1,4 +1,4 @@
-/* compare.c - scans joined on (op, size, residency, backend), and the document about them: a
+/* compare.c - scans joined on (op, size, residency, backend), and the document about them, with a
  * panel per host, all on the same scales. */
 #include "lab/scan/report.h"
 
@@ -92,7 +92,7 @@ out:
 
 /* Pairs of scans. */
 
-/* The curves of A in their order, then those that only B has. */
+/* The curves of A in their order, then those only in B. */
 static qn_status make_pair(qn_compare *compare, size_t b, qn_pair *pair, qn_err *err)
 {
     const qn_curves *of_a = &compare->curves[0], *of_b = &compare->curves[b];
@@ -142,8 +142,8 @@ out:
     return st;
 }
 
-/* Numbers equal names, as of files scan.csv in two folders. It goes from the last to the first,
- * so that names are compared before they get their numbers. */
+/* Adds numbers to equal names, such as those of files scan.csv in two folders. It works backwards,
+ * so that names are compared before they are numbered. */
 static qn_status name_apart(qn_scan *scans, size_t n, qn_err *err)
 {
     for (size_t i = n; i-- > 0;) {
@@ -176,7 +176,7 @@ qn_status qn_compare_read(const char *const *paths, size_t n, qn_compare *out, q
         QN_TRY(qn_scan_read(paths[i], &scans[i], err));
     QN_TRY(name_apart(scans, n, err));
     st = qn_compare_make(scans, n, out, err);
-    scans = NULL; /* taken over */
+    scans = NULL; /* now owned by the result */
 out:
     for (size_t i = 0; scans && i < n; i++)
         qn_scan_free(&scans[i]);
@@ -298,7 +298,7 @@ static void add_charts(qn_page *page, page_data *d, const qn_curve *like)
     qn_page_lines(page, charts, n);
 }
 
-/* Is there an earlier curve, in this scan or in one before it, with the same op and residency? */
+/* Whether an earlier curve, in this scan or one before it, has the same op and residency. */
 static int was_drawn(const qn_compare *compare, size_t scan, size_t at)
 {
     const qn_curve *curve = &compare->curves[scan].list[at];
@@ -341,8 +341,8 @@ static void add_pair(qn_document *doc, const qn_pair *pair)
 
     snprintf(heading, sizeof heading, "A = %s, B = %s", pair->a->name, pair->b->name);
     qn_document_section(doc, heading);
-    qn_document_table(doc, "Wins, and sizes that one of them lacks", qn_compare_counts_table(pair));
-    qn_document_table(doc, "Sizes that both have", qn_compare_match_table(pair));
+    qn_document_table(doc, "Wins, and sizes missing in one of them", qn_compare_counts_table(pair));
+    qn_document_table(doc, "Sizes in both", qn_compare_match_table(pair));
 }
 
 qn_status qn_compare_save(const qn_compare *compare, const char *prefix, qn_err *err)
@@ -367,9 +367,9 @@ qn_status qn_compare_save(const qn_compare *compare, const char *prefix, qn_err 
     }
     qn_document_note(&doc, "Times are medians, whiskers end at the 90th percentile. A ratio B / A "
                            "from 0.95 to 1.05 is a tie.");
-    qn_document_note(&doc, "\"B wins from\" is the first compared size from which on B wins at "
+    qn_document_note(&doc, "\"B wins from\" is the smallest compared size from which B wins at "
                            "every compared size.");
-    qn_document_note(&doc, "Sizes that one scan lacks are listed and not compared.");
+    qn_document_note(&doc, "Sizes missing in one scan are listed and not compared.");
     QN_TRY(qn_document_save(&doc, prefix, err));
 out:
     qn_document_free(&doc);

@@ -34,7 +34,7 @@ static int by_curve_and_size(const void *a, const void *b)
     return order ? order : (l->size > r->size) - (l->size < r->size);
 }
 
-/* Which of the scan's devices of this backend it is, in order of their names. */
+/* The position of the device among the scan's devices of this backend, in order of their names. */
 static int device_rank(const qn_scan *scan, const qn_scan_row *row)
 {
     const char *last = "";

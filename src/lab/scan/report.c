@@ -1,4 +1,4 @@
-/* report.c - a scan as files and on a terminal: log-log lines, crossovers, tables, conditions. */
+/* report.c - a scan as files and on a terminal: log-log charts, crossovers, tables, conditions. */
 #include "lab/scan/report.h"
 
 #include <ctype.h>
@@ -156,7 +156,7 @@ static void add_tiles(qn_page *page, const qn_scan *scan, const qn_curves *curve
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
-/* On the page beside the tiles, in Markdown as a table. */
+/* Beside the tiles on the page; as a table in Markdown. */
 static void add_conditions(qn_document *doc, const qn_scan *scan)
 {
     qn_table table = qn_table_begin("Condition", "Value");
@@ -180,13 +180,13 @@ static void add_conditions(qn_document *doc, const qn_scan *scan)
 
 static void add_notes(qn_document *doc, const qn_scan *scan)
 {
-    qn_document_note(doc, "Times are medians over the samples with the 90th percentile (nearest "
-                          "rank) beside them, where whiskers end. Warm-up runs are left out; the "
-                          "first is `first_us` in the CSV.");
     qn_document_note(doc,
-                     "Crossover: the smallest size from which on the device needs at most 0.90 "
-                     "of the CPU's time at every size. First win: the smallest size with any "
-                     "gain.");
+                     "Times are medians over the samples, with the 90th percentile (nearest "
+                     "rank) beside them and at the end of whiskers. Warm-up runs are left out; "
+                     "the first is `first_us` in the CSV.");
+    qn_document_note(doc, "Crossover: the smallest size from which the device needs at most 0.90 "
+                          "of the CPU's time at every size. First win: the smallest size with any "
+                          "gain.");
     for (size_t i = 0; i < scan->n_facts; i++)
         if (!strcmp(scan->facts[i].key, "note"))
             qn_document_note(doc, scan->facts[i].value);

@@ -1,4 +1,4 @@
-/* report.h - what scans say: curves over sizes, comparisons of scans, and files of both. */
+/* report.h - results of scans: curves over sizes, comparisons of scans, and files of both. */
 #ifndef QN_LAB_SCAN_REPORT_H
 #define QN_LAB_SCAN_REPORT_H
 
@@ -25,7 +25,7 @@ typedef struct qn_curves {
     const qn_scan_row **rows; /* referred to by the curves */
 } qn_curves;
 
-/* Fails only for lack of memory. */
+/* Fails only when out of memory. */
 qn_status qn_curves_make(qn_owned *owned, const qn_scan *scan, qn_curves *out, qn_err *err);
 
 /* The row of that size, or NULL. */
@@ -40,7 +40,8 @@ int qn_curve_is_device(const qn_curve *curve);
 /* "CPU", "CPU, 1 thread", "cuda:0". */
 const char *qn_curve_label(const qn_curve *curve);
 
-/* The 90 % rule over the sizes of `cpu`. A size without a row of the device is not a win. */
+/* The 90 % rule over the sizes of `cpu`. A size without a row of the device does not count as a
+ * win. */
 qn_status qn_curve_crossover(const qn_curve *device, const qn_curve *cpu, qn_crossover *out,
                              qn_err *err);
 
@@ -48,14 +49,14 @@ qn_status qn_curve_crossover(const qn_curve *device, const qn_curve *cpu, qn_cro
 qn_status qn_curves_sizes(const qn_curve *from, const qn_curve *to, qn_i64 **out, size_t *n,
                           qn_err *err);
 
-/* One past the last curve from `at` on that has the same op; also the same residency. */
+/* One past the last curve from `at` on with the same op, or with the same op and residency. */
 size_t qn_curves_op_end(const qn_curves *curves, size_t at);
 size_t qn_curves_residency_end(const qn_curves *curves, size_t at);
 
 /* Comparisons (compare.c): scans joined on (op, size, residency, backend).
  *
- * The first scan is A; each other one is compared with it as B. Only sizes of both are compared;
- * the others are listed, never interpolated. Where scans have several devices of one backend, the
+ * The first scan is A; every other scan is compared with it as B. Only sizes in both are compared;
+ * the others are listed, never interpolated. If scans have several devices of one backend, the
  * first of A is compared with the first of B, and so on. */
 
 enum { QN_COMPARE_MAX = 64 }; /* scans of one comparison */
@@ -73,13 +74,13 @@ typedef struct qn_match {
     qn_winner winner;
 } qn_match;
 
-/* One op, residency and backend of A or B or both. */
+/* One op, residency and backend in A, B or both. */
 typedef struct qn_join {
     const qn_curve *a, *b; /* NULL: missing in that scan */
     qn_match *matches;     /* by ascending size */
     size_t n_matches;
     size_t wins_a, wins_b, ties;
-    qn_i64 b_from;           /* first size from which on B wins at every match; 0: none */
+    qn_i64 b_from;           /* smallest size from which B wins every match; 0: none */
     qn_i64 *only_a, *only_b; /* sizes without a partner */
     size_t n_only_a, n_only_b;
 } qn_join;
@@ -96,17 +97,18 @@ typedef struct qn_compare {
     qn_curves *curves;
     size_t n_scans;
     qn_pair *pairs; /* n_scans - 1 of them */
-    qn_owned owned; /* these and what they point to, but the scans */
+    qn_owned owned; /* all of these and what they point to, except the scans */
 } qn_compare;
 
 /* The curve among `curves` that `curve` is compared with, or NULL. */
 const qn_curve *qn_curve_same(const qn_curves *curves, const qn_curve *curve);
 
-/* Takes ownership of the `n` scans (at least 2), also when it fails. */
+/* Takes ownership of the `n` scans (at least 2), even if it fails. */
 qn_status qn_compare_make(qn_scan *scans, size_t n, qn_compare *out, qn_err *err);
 void qn_compare_free(qn_compare *compare);
 
-/* Reads the files (2 to QN_COMPARE_MAX) and compares them. Scans of the same name get numbers. */
+/* Reads the files (2 to QN_COMPARE_MAX) and compares them. Scans with the same name are
+ * numbered. */
 qn_status qn_compare_read(const char *const *paths, size_t n, qn_compare *out, qn_err *err);
 
 /* Files and tables. */
@@ -127,14 +129,14 @@ qn_status qn_compare_print(const qn_compare *compare, FILE *to, qn_err *err);
 qn_status qn_report_print_table(qn_table *table, FILE *to, qn_err *err);
 
 /* Tables of a scan (tables.c): median and p90 of every curve in [from, to) by size, and the
- * fastest; per curve its sizes, times at both ends, crossover and first win against the CPU; and
- * per op and residency, at how many sizes each curve is the fastest. */
+ * fastest; for each curve its sizes, times at both ends, crossover and first win against the CPU;
+ * and per op and residency, at how many sizes each curve is the fastest. */
 qn_table qn_scan_size_table(const qn_curve *from, const qn_curve *to);
 qn_table qn_scan_crossover_table(const qn_curves *curves);
 qn_table qn_scan_wins_table(const qn_curves *curves);
 
-/* Tables of a comparison (tables.c): counts per curve; every pair of times; every scan's median
- * by op, size, residency and backend, "-" where a scan has none; the conditions of every scan. */
+/* Tables of a comparison (tables.c): counts per curve; every pair of times; every scan's median by
+ * op, size, residency and backend, "-" if a scan has none; the conditions of every scan. */
 qn_table qn_compare_counts_table(const qn_pair *pair);
 qn_table qn_compare_match_table(const qn_pair *pair);
 qn_table qn_compare_all_table(const qn_compare *compare);

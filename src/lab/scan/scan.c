@@ -1,4 +1,4 @@
-/* scan.c - all ops at all sizes on every device, and more sizes around the crossovers. */
+/* scan.c - measures all ops at all sizes on every device, and more sizes around the crossovers. */
 #include "lab/scan/report.h"
 #include "lab/scan/work.h"
 #include "engine/engine.h"
@@ -64,7 +64,7 @@ static void add_device(scanner *s, int d)
     add_place(s, qn_device_backend(s->ctx, d), s->ctx, d);
 }
 
-/* Names that found no device were reported when the context was opened. */
+/* Names that match no device were reported when the context was opened. */
 static qn_status add_named(scanner *s, const char *name, qn_err *err)
 {
     if (!strcmp(name, "cpu1"))
@@ -261,7 +261,7 @@ typedef struct bracket {
 
 static const double close_enough = 1.10;
 
-/* The size in the middle, or 0 when the ends are close enough. */
+/* The size in the middle, or 0 if the ends are close enough. */
 static qn_i64 middle(const bracket *b)
 {
     const qn_i64 m = (qn_i64)(sqrt((double)b->low * (double)b->high) + 0.5);
@@ -271,8 +271,8 @@ static qn_i64 middle(const bracket *b)
     return m;
 }
 
-/* Where the crossover of a curve lies. Without one, or with one at the smallest size, there is
- * nothing to look for: 0. */
+/* Brackets the crossover of a curve. Returns 0 if there is nothing to search: no crossover, or one
+ * at the smallest size. */
 static int find_bracket(const qn_curves *curves, const qn_curve *curve, bracket *out)
 {
     const qn_curve *cpu = qn_curve_is_device(curve) ? qn_curve_cpu(curves, curve) : NULL;
@@ -306,9 +306,8 @@ out:
     return st;
 }
 
-/* Bisects. A new size is measured everywhere, so that all curves stay comparable; one that shows
- * the crossover elsewhere moves the bracket, and the steps are bounded for curves that keep
- * moving it. */
+/* Bisects. A new size is measured everywhere, so that all curves stay comparable; if it moves the
+ * crossover, the bracket moves too, so the number of steps is limited. */
 static qn_status refine(scanner *s, const char *op, qn_err *err)
 {
     enum { MAX_STEPS = 40 };
@@ -365,7 +364,7 @@ static qn_status scan_op(scanner *s, const char *op, qn_err *err)
         QN_TRY(scan_size(s, op, sizes.list[i], err));
     if (s->options->is_refined)
         QN_TRY(refine(s, op, err));
-    /* Memory that the pools keep would only be in the way of the next op. */
+    /* Memory in the pools would only get in the way of the next op. */
     qn_ctx_trim(s->ctx, QN_TRIM_HOST);
     if (s->one_thread)
         qn_ctx_trim(s->one_thread, QN_TRIM_HOST);

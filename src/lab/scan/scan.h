@@ -19,7 +19,7 @@ typedef struct qn_scan_row {
     qn_residency residency;
     qn_i64 samples;
     double median_us, p90_us, min_us, max_us, mean_us, stddev_us;
-    double first_us; /* the first warm-up run, which is not among the samples */
+    double first_us; /* the first warm-up run, which is not one of the samples */
     qn_i64 h2d_bytes, d2h_bytes;
     int is_verified;
 } qn_scan_row;
@@ -29,7 +29,7 @@ typedef struct qn_scan_fact {
     char *key, *value;
 } qn_scan_fact;
 
-/* Zero-initialised is empty. */
+/* A zero-initialised scan is empty. */
 typedef struct qn_scan {
     char *name; /* of the file, without folder and ending */
     qn_scan_fact *facts;
@@ -49,7 +49,7 @@ void qn_scan_sort(qn_scan *scan);
 /* Names the scan after the file, without folder and ending. */
 qn_status qn_scan_set_name(qn_scan *scan, const char *path, qn_err *err);
 
-/* The first value of that key; "unknown" when there is none. */
+/* The first value of that key, or "unknown". */
 const char *qn_scan_fact_of(const qn_scan *scan, const char *key);
 
 const char *qn_residency_name(qn_residency residency); /* "cold", "resident" */
@@ -57,8 +57,8 @@ const char *qn_residency_name(qn_residency residency); /* "cold", "resident" */
 /* The rows as columns of files. */
 qn_sheet qn_scan_sheet(const qn_scan *scan);
 
-/* The file of a scan. Reading checks every cell, and that no (op, size, residency, device)
- * occurs twice; rows are sorted. */
+/* Reads and writes the file of a scan. Reading checks every cell, and that no (op, size, residency,
+ * device) occurs twice; rows are sorted. */
 qn_status qn_scan_read(const char *path, qn_scan *out, qn_err *err);
 qn_status qn_scan_write(const qn_scan *scan, const char *path, qn_err *err);
 
@@ -101,9 +101,9 @@ typedef struct qn_scan_options {
     qn_progress_options watch; /* how progress is shown */
 } qn_scan_options;
 
-/* Measures on the devices of `ctx`. Every result is compared with that of the CPU; the first that
- * differs ends the scan with QN_ERR_MISMATCH. A device that falls back to the CPU gets no row for
- * that size, and a fact "note" says why. */
+/* Measures on the devices of `ctx`. Every result is compared with that of the CPU; the first one
+ * that differs ends the scan with QN_ERR_MISMATCH. A device that falls back to the CPU gets no row
+ * for that size, and a fact "note" says why. */
 qn_status qn_scan_run(qn_ctx *ctx, const qn_scan_options *options, qn_scan *out, qn_err *err);
 
 #endif

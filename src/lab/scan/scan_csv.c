@@ -5,7 +5,7 @@
  *     # host AMD EPYC 7543
  *     op,size,residency,backend,device,samples,median_us,...
  *
- * Conditions are comments, so that any reader of CSV takes the file.
+ * Conditions are comments, so that any CSV reader accepts the file.
  */
 #include "lab/scan/scan.h"
 
@@ -115,7 +115,7 @@ void qn_scan_free(qn_scan *scan)
 
 /* Reading. */
 
-/* A file of another version may mean something else by the same columns. */
+/* The same columns may have another meaning in a file of another version. */
 static qn_status check_magic(const qn_csv *csv, qn_err *err)
 {
     const char *found = qn_csv_comment(csv, magic);

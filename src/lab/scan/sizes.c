@@ -40,7 +40,7 @@ qn_status qn_sizes_add(qn_sizes *sizes, qn_i64 size, qn_err *err)
 
 /* Sizes. */
 
-/* A whole number, also as 1e6. */
+/* A whole number, also written as 1e6. */
 static qn_status parse_size(const char *text, qn_i64 *out, qn_err *err)
 {
     char *end;
@@ -127,7 +127,7 @@ out:
     return st;
 }
 
-/* The work grows with the cube of the side of a matrix, and a message is more work than a float. */
+/* The work grows with the cube of a matrix's side, and a message is more work than a float. */
 static const struct {
     const char *op;
     qn_i64 min, max;

@@ -1,4 +1,4 @@
-/* tables.c - what a scan, or a comparison of scans, says as tables. */
+/* tables.c - tables of a scan, and of a comparison of scans. */
 #include "lab/scan/report.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void add_median(qn_table *table, const qn_scan_row *row)
     add_us(table, row ? row->median_us : NAN);
 }
 
-/* The curve with the smallest median at `size`; NULL when none has that size. */
+/* The curve with the smallest median at `size`; NULL if none has that size. */
 static const qn_curve *fastest(const qn_curve *from, const qn_curve *to, qn_i64 size)
 {
     const qn_curve *best = NULL;

@@ -1,8 +1,8 @@
-/* work.c - one op of the tasks workload at one size, as a graph on one device, to be timed.
+/* work.c - times one op of the tasks workload at one size, as a graph on one device.
  *
- * A plan of tasks with one part that holds one task. It is put together here and not by
- * qn_task_plan_new, which always downloads results and cuts large tasks into parts that overlap:
- * a scan wants the op alone, with and without its copies.
+ * A plan of tasks with one part that holds one task. It is built here and not by qn_task_plan_new,
+ * which always downloads results and cuts large tasks into overlapping parts: a scan measures the
+ * op alone, with and without its copies.
  */
 #include "lab/scan/work.h"
 
@@ -74,7 +74,7 @@ out:
 
 static void free_arrays(qn_task_part *part)
 {
-    if (part->trees) { /* the arrays are theirs */
+    if (part->trees) { /* these own the arrays */
         qn_trees_free(part->trees);
         return;
     }
@@ -123,7 +123,7 @@ out:
 static int repeats_of(const qn_work *work, double us)
 {
     const double wanted = us > 0 ? sample_us / us + 1 : MAX_REPEATS;
-    /* A virtual clock is exact at once, and its runs take real time. */
+    /* A virtual clock is exact at once, while its runs take real time. */
     const int most = is_simulated(work) ? SIM_REPEATS : MAX_REPEATS;
 
     if (work->is_cold)
@@ -136,7 +136,7 @@ qn_transfer_count qn_work_transfers(const qn_work *work)
     return qn_graph_get_stats(work->plan.graph).transfers;
 }
 
-/* Runs so far, of which the first `n_single` come one by one. */
+/* Runs so far, the first `n_single` of them one by one. */
 typedef struct sampler {
     qn_work *work;
     const void *want;
@@ -210,7 +210,7 @@ out:
     return st;
 }
 
-/* As exactly as the registry says of an op of this name; without one, bit by bit. */
+/* Compares with the exactness that the registry gives for this op; if there is none, bit by bit. */
 qn_status qn_work_compare(qn_work *work, const void *want, qn_err *err)
 {
     const qn_task_op *op = work->part.op;

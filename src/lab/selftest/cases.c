@@ -16,7 +16,7 @@
 
 enum { SEED = 1, HASH_LANES = 64, MAX_ITEMS = 20011 };
 
-/* Passes on why the fixture could not make a buffer. */
+/* Passes on the reason why the fixture could not make a buffer. */
 static qn_status in(const qn_fixture *fixture, const qn_buf *buf, qn_err *err)
 {
     return buf ? QN_OK : qn_fail(err, fixture->err.status, "%s", fixture->err.text);
@@ -162,7 +162,7 @@ out:
     return st;
 }
 
-/* Half of the items meet in cell 0, the others spread. */
+/* Half of the items meet in cell 0, the others are spread out. */
 static qn_status build_segments(qn_fixture *fixture, const qn_case *c, qn_err *err)
 {
     enum { CELLS = 500 };

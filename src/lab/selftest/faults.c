@@ -1,4 +1,4 @@
-/* faults.c - recovery from a fault, and the kernel cache. Both need contexts of their own. */
+/* faults.c - recovery from a fault, and the kernel cache. Both need their own contexts. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "engine/engine.h"
@@ -71,7 +71,7 @@ static qn_status twice_check(const twice *t, qn_err *err)
 
 /* Recovery from a fault. */
 
-/* The line goes to memory instead of stderr: nothing is wrong here. */
+/* The log line goes to memory instead of stderr, since nothing is wrong here. */
 static qn_status faulty_run(qn_ctx *ctx, const char *device, char **line, size_t *n, qn_err *err)
 {
     qn_log *log = qn_ctx_log(ctx), before = *log;
@@ -186,7 +186,7 @@ qn_status qn_selftest_cache(qn_findings *findings, const qn_options *engine, con
     if (qn_env_number("QUERN_CACHE", 1) == 0)
         return qn_selftest_skip(findings, name, device, "QUERN_CACHE=0", err);
     found = check_cache(engine, device, &why);
-    /* Without a C compiler the CPU runs what is built in, and nothing else. */
+    /* Without a C compiler the CPU runs only built-in kernels. */
     if (found == QN_ERR_UNSUPPORTED)
         return qn_selftest_skip(findings, name, device, why.text, err);
     return qn_selftest_note(findings, name, device, found, &why, err);

@@ -1,5 +1,5 @@
-/* parity.c - every op on a device against one thread of the CPU; launches, which must cover
- * their whole range once. */
+/* parity.c - every op on a device against one thread of the CPU; launches must cover their whole
+ * range exactly once. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "kernel/selftest.gen.h"

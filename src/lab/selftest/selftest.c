@@ -1,4 +1,4 @@
-/* selftest.c - the list of checks, and which of them run where. */
+/* selftest.c - the list of checks, and where each of them runs. */
 #include "lab/selftest/selftest_impl.h"
 
 #include "engine/engine.h"
@@ -21,7 +21,7 @@ qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *
     return qn_findings_complete(findings, err);
 }
 
-/* One device after the other, each in the context that its name opens, so that none disturbs the
+/* Tests one device after the other, each in a context opened by its name, so that none disturbs the
  * next. */
 static qn_status test_device(qn_findings *findings, const qn_options *engine, qn_ctx *reference,
                              const char *device, qn_err *err)
@@ -51,8 +51,8 @@ typedef struct device_list {
     int n;
 } device_list;
 
-/* The devices that were asked for. The simulated one is always there, and shows what devices
- * with memory of their own need even where none is. */
+/* The requested devices. The simulated one is always available, and shows what devices with memory
+ * of their own need even on machines without one. */
 static qn_status find_devices(const qn_options *engine, device_list *out, qn_err *err)
 {
     const char *wanted = qn_settings_backend(engine);
@@ -67,7 +67,7 @@ static qn_status find_devices(const qn_options *engine, device_list *out, qn_err
             snprintf(out->id[out->n++], sizeof out->id[0], "%s", qn_device_id(ctx, d));
     if (is_all && !qn_settings_is_hidden("sim"))
         snprintf(out->id[out->n++], sizeof out->id[0], "sim:0");
-    /* A name that found no device leaves the CPU as the only candidate. */
+    /* If a name matches no device, the CPU is the only candidate. */
     if (!is_all && out->n == 1 && !strncmp(out->id[0], "cpu", 3) && !strstr(wanted, "cpu"))
         st = qn_fail(err, QN_ERR_INIT, "no device %s to test", wanted);
 out:

@@ -14,9 +14,9 @@ typedef struct qn_selftest_options {
     qn_progress_options watch; /* how progress is shown */
 } qn_selftest_options;
 
-/* Runs everything. Each finding is one check on one device, which its part names; a failure is a
- * finding out of bounds. An error is returned only when testing itself was not possible; a device
- * asked for by name that is not here is QN_ERR_INIT. */
+/* Runs everything. Each finding is one check on one device, named by its part; a failure is a
+ * finding out of bounds. Returns an error only if testing itself was impossible; QN_ERR_INIT if a
+ * device requested by name is missing. */
 qn_status qn_selftest_run(const qn_selftest_options *options, qn_findings *out, qn_err *err);
 
 #endif

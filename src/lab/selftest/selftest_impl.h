@@ -6,7 +6,7 @@
 #include "lab/selftest/selftest.h"
 #include "engine/engine.h"
 
-/* Adds a check. `st` other than QN_OK is a failure with the text of `why`. */
+/* Adds a check. It has failed if `st` is not QN_OK, with the text of `why`. */
 qn_status qn_selftest_note(qn_findings *findings, const char *name, const char *device,
                            qn_status st, const qn_err *why, qn_err *err);
 qn_status qn_selftest_skip(qn_findings *findings, const char *name, const char *device,
@@ -27,8 +27,8 @@ typedef struct qn_fixture {
 qn_status qn_fixture_open(qn_ctx *ctx, qn_fixture *fixture, qn_err *err);
 void qn_fixture_close(qn_fixture *fixture);
 
-/* A buffer of the fixture; zero, a copy of `data`, or values from a seed. NULL when it failed; then
- * the fixture's err says why. */
+/* A buffer of the fixture, filled with zeros, a copy of `data`, or values from a seed. NULL on
+ * failure; the fixture's err then says why. */
 qn_buf *qn_fixture_new(qn_fixture *fixture, size_t bytes);
 qn_buf *qn_fixture_copy(qn_fixture *fixture, const void *data, size_t bytes);
 qn_buf *qn_fixture_floats(qn_fixture *fixture, qn_i64 n, uint64_t seed);
@@ -53,16 +53,16 @@ struct qn_case {
     const char *arg;
 };
 
-extern const qn_case qn_cases[]; /* ended by a name of NULL */
+extern const qn_case qn_cases[]; /* ends with a NULL name */
 
-/* The case of a map_* op, which all look alike. */
+/* The case of a map_* op; these are all alike. */
 qn_case qn_case_of_map(const qn_op *op);
 
-/* Builds and runs a case in an open fixture: `data` as above. */
+/* Builds and runs a case in an open fixture; `data` is as above. */
 qn_status qn_case_run(qn_fixture *fixture, const char *device, const qn_case *c, void *data,
                       qn_err *err);
 
-/* Hashes of messages, and the root over leaves of bytes from `seed`, as known answers need. */
+/* Hashes of messages, and the root over leaves of bytes from `seed`, for known answers. */
 qn_status qn_build_hash(qn_fixture *fixture, const char *op, const void *messages,
                         const qn_i64 *start, qn_i64 n, qn_err *err);
 qn_status qn_build_merkle(qn_fixture *fixture, qn_i64 n_leaves, uint64_t seed, int is_rfc,

@@ -1,8 +1,8 @@
 /* bench.c - a scenario with and without each mechanism.
  *
- * Inputs count as new before every batch, so uploads are part of every sample. Pools are
- * switched off for whole series and not batch by batch: what one batch leaves in a pool would
- * serve the next.
+ * Inputs count as new before every batch, so uploads are part of every sample. Pools are switched
+ * off for whole series, not batch by batch: memory that one batch leaves in a pool would serve the
+ * next.
  */
 #include "bench.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Scenarios that tell one mechanism from another: all sizes alike, different in one bucket, in
- * two, in four, and large ones. */
+/* Scenarios that tell one mechanism from another: all sizes alike, different within one bucket, in
+ * two buckets, in four, and large sizes. */
 static const qn_scenario scenarios[] = {
     { "Uniform-32k", 4, { 32000, 32000, 32000, 32000 } },
     { "Uniform-64k", 4, { 64000, 64000, 64000, 64000 } },
@@ -56,7 +56,7 @@ void qn_scenario_tasks(const qn_scenario *scenario, const char *op, const char *
 
 /* Mechanisms. */
 
-/* Before samples: kernels are compiled, runs recorded, ways of planning tried. */
+/* Before samples: kernels are compiled, runs recorded, planning variants tried. */
 enum { WARM_UP = 12 };
 
 static const char *const names[] = { [QN_BENCH_PASS] = "single pass",
@@ -76,7 +76,7 @@ typedef struct {
     int n_done;                                /* samples */
 } series;
 
-/* Sizes anywhere in the buckets of the scenario, other ones for every sample. */
+/* Sizes anywhere in the buckets of the scenario, different for every sample. */
 static void vary_sizes(series *s)
 {
     for (int i = 0; i < s->scenario->n_tasks; i++) {
@@ -129,7 +129,7 @@ static qn_tasks_options options_of(const series *s)
     return options;
 }
 
-/* Only a run knows the buckets of the scenario, so one comes before the samples. */
+/* Only a run knows the buckets of the scenario, so one precedes the samples. */
 static qn_status run_series(series *s, int is_on, qn_stats *out, qn_err *err)
 {
     const int n = s->scenario->n_tasks;

@@ -21,7 +21,7 @@ typedef struct qn_scenario {
 int qn_scenario_count(void);
 const qn_scenario *qn_scenario_at(int i);
 
-/* By name, in any case of letters; NULL. */
+/* By name, ignoring case; NULL if unknown. */
 const qn_scenario *qn_scenario_find(const char *name);
 
 /* Its tasks, numbered from 1, each with a seed of its own; `arg` as in qn_task. */
@@ -45,7 +45,7 @@ typedef struct qn_tasks_gain {
     char device[24];
     qn_stats on, off;
     double gain;      /* median without the mechanism / median with it */
-    double waste_pct; /* share of the buckets that the sizes do not fill */
+    double waste_pct; /* percentage of the buckets not filled by the sizes */
 } qn_tasks_gain;
 
 typedef struct qn_tasks_bench_options {
@@ -56,8 +56,8 @@ typedef struct qn_tasks_bench_options {
     qn_tasks_options tasks;
 } qn_tasks_bench_options;
 
-/* Fills results[QN_BENCH_MECHANISMS], with zeros where not measured. The last batch of each series
- * is verified. */
+/* Fills results[QN_BENCH_MECHANISMS], with zeros if not measured. The last batch of each series is
+ * verified. */
 qn_status qn_tasks_bench(qn_ctx *ctx, const qn_scenario *scenario,
                          const qn_tasks_bench_options *options, qn_tasks_gain *results,
                          qn_err *err);
@@ -73,11 +73,11 @@ typedef struct qn_pipe_case {
 typedef struct qn_pipe_result {
     int depth;
     qn_stats wall_us;     /* of a round: all tasks, over the rounds */
-    qn_pipe_stats phases; /* per round; no overlap where there are no copies */
+    qn_pipe_stats phases; /* per round; no overlap if there are no copies */
     uint64_t checksum;    /* FNV-1a of all results in order */
 } qn_pipe_result;
 
-/* False for devices that use host memory: there nothing can overlap. */
+/* False for devices that use host memory: nothing can overlap there. */
 static inline int qn_pipe_has_copies(const qn_pipe_stats *phases)
 {
     return phases->h2d_us + phases->d2h_us > 0;

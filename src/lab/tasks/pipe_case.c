@@ -1,7 +1,7 @@
-/* pipe_case.c - the reference case, with data in ordinary memory as a caller has it.
+/* pipe_case.c - the reference case, with data in ordinary memory, as callers have it.
  *
  * Preparing a batch copies its operands into the arrays of the slot; delivering copies the result
- * out. Numbers are made and checked outside the timed part.
+ * out. Numbers are generated and checked outside the timed part.
  */
 #include "bench.h"
 
@@ -107,7 +107,8 @@ static qn_pipe_stats per_round(qn_pipe_stats now, qn_pipe_stats before, const qn
     out.compute_us = now.compute_us * share;
     out.d2h_us = now.d2h_us * share;
     sum = out.prepare_us + out.h2d_us + out.compute_us + out.d2h_us;
-    /* Phases are from timed batches, the wall from others: without overlap it may exceed them. */
+    /* Phases come from timed batches, the wall time from others: without overlap it may exceed
+     * them. */
     out.overlap_ratio = qn_pipe_has_copies(&out) ? fmax(0, 1 - out.wall_us / sum) : 0;
     return out;
 }
@@ -116,7 +117,7 @@ typedef struct rounds {
     const work *work;
     qn_pipe *pipe;
     int n_done;
-    qn_pipe_stats warm, last; /* after the first round, which warms up, and after the last */
+    qn_pipe_stats warm, last; /* after the first round, which warms up; after the last */
 } rounds;
 
 static qn_status run_round(void *user, double *us, qn_err *err)

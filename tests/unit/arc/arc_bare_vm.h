@@ -1,9 +1,9 @@
-/* arc_bare_vm.h - the virtual machine as plain C, for tests that look at it without an engine.
+/* arc_bare_vm.h - the virtual machine as plain C, for tests without an engine.
  *
- * Takes in the kernel text. Define WIDTH, and LANES_BACKWARDS, before to have blocks go the way of
- * a team; TEAM_OF to have a team of so many lanes; or ARC_WIDE and ARC_DEPTH for the widest limits.
- * Every array has exactly the size that the machine is given, so that a sanitizer sees accesses
- * beyond it.
+ * Includes the kernel text. Before including this, define WIDTH, and LANES_BACKWARDS, to run blocks
+ * like those of a team; TEAM_OF for a team of that many lanes; or ARC_WIDE and ARC_DEPTH for the
+ * widest limits. Every array has exactly the size that the machine is given, so that a sanitizer
+ * sees accesses beyond it.
  */
 #ifndef QN_TESTS_ARC_BARE_VM_H
 #define QN_TESTS_ARC_BARE_VM_H
@@ -23,7 +23,7 @@
 #include "arc_team_of.h"
 #endif
 
-/* The text has names of its own that headers of the engine have too. */
+/* The kernel text has names that headers of the engine also have. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "kernel/arc/arc_team.h"
@@ -60,7 +60,7 @@ static inline bare_vm bare_open(uint32_t arena, uint32_t max_steps)
                             .chunk = 1 } };
     qn_err err;
 
-    bare_must(qn_arc_pool_open((size_t)1 << 30, &vm.pool, &err) == QN_OK, "no pool");
+    bare_must(qn_arc_pool_open(NULL, (size_t)1 << 30, &vm.pool, &err) == QN_OK, "no pool");
     return vm;
 }
 
@@ -83,7 +83,7 @@ static inline uint64_t bare_value(bare_vm *vm, const qn_arc_value *value)
     qn_err err;
 
     bare_must(qn_arc_encode(value, &blob, &v, &err) == QN_OK, "a value cannot be encoded");
-    bare_must(qn_arc_pool_value(vm->pool, &vm->hold, &v, blob.bytes, blob.n, &taken, &err) ==
+    bare_must(qn_arc_pool_value(vm->pool, &vm->hold, blob.bytes, blob.n, NULL, &v, &taken, &err) ==
                       QN_OK &&
                   taken == QN_CONTENT_RESIDENT,
               "a value does not fit");
@@ -91,7 +91,7 @@ static inline uint64_t bare_value(bare_vm *vm, const qn_arc_value *value)
     return v;
 }
 
-/* The pooled slot of a made-up grid. */
+/* The pooled slot of a generated grid. */
 static inline uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
 {
     unsigned char cells[QN_ARC_MAKE_CELLS];
@@ -109,7 +109,7 @@ static inline uint64_t bare_made_grid(bare_vm *vm, uint64_t seed)
     return v;
 }
 
-/* Adds an instance of the program, as it stands in a file, and gives its number. */
+/* Adds an instance of the program, in its file format, and returns its number. */
 static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n,
                                 const uint64_t args[3])
 {
@@ -117,7 +117,8 @@ static inline uint32_t bare_add(bare_vm *vm, const unsigned char *code, size_t n
     uint32_t place = 0;
     qn_err err;
 
-    bare_must(qn_arc_pool_program(vm->pool, &vm->hold, code, n, &place, &taken, &err) == QN_OK &&
+    bare_must(qn_arc_pool_program(vm->pool, &vm->hold, code, n, NULL, &place, &taken, &err) ==
+                      QN_OK &&
                   taken == QN_CONTENT_RESIDENT,
               "a program does not fit");
     if (vm->par.n_instances == vm->room) {
@@ -186,7 +187,7 @@ static inline void bare_run(bare_vm *vm)
     free(results);
 }
 
-/* The output of an instance that ended well. */
+/* The output of an instance that succeeded. */
 static inline qn_status bare_output(const bare_vm *vm, uint32_t number, qn_arc_heap *heap,
                                     qn_arc_value *value, qn_err *err)
 {

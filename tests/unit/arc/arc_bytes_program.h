@@ -1,7 +1,8 @@
-/* arc_bytes_program.h - a program out of any bytes.
+/* arc_bytes_program.h - makes a program of arbitrary bytes.
  *
- * Random bytes are hardly ever a program that passes the check. Here every byte chooses among what
- * is allowed at its place: the program is always well formed, and its operands are of any kind.
+ * Random bytes are hardly ever a program that passes the check. Here every byte chooses among the
+ * alternatives allowed at its position: the program is always well formed, and its operands are of
+ * any kind.
  *
  *     byte 0      1: batt form
  *     byte 1      the grid it runs on
@@ -46,7 +47,7 @@ static inline qn_arc_value bytes_constant(int k, qn_arc_value parts[2])
 static inline uint16_t bytes_operand(uint8_t choice, uint8_t more, int n_written)
 {
     if (choice < 150)
-        return (uint16_t)(n_written - 1 - choice % n_written); /* what is young more often */
+        return (uint16_t)(n_written - 1 - choice % n_written); /* recent ones more often */
     if (choice < 200)
         return (uint16_t)(ARC_CONST + more % N_PLAIN_CONSTANTS);
     return (uint16_t)(ARC_CONST + N_PLAIN_CONSTANTS + (choice * 256 + more) % ARC_N_OPS);
@@ -69,7 +70,7 @@ static inline arc_ins bytes_instruction(const uint8_t *b, int i, int n_written, 
     return ins;
 }
 
-/* The program of n bytes, in a block that the caller frees; NULL when there are too few. */
+/* The program made of n bytes, in a block that the caller frees; NULL if there are too few. */
 static inline unsigned char *bytes_program(const uint8_t *bytes, size_t n, size_t *n_code)
 {
     const int is_batt = n > 0 && bytes[0] % 2, n_params = is_batt ? 3 : 1;

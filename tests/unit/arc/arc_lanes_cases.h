@@ -1,8 +1,8 @@
-/* arc_lanes_cases.h - the virtual machine as a team of WIDTH lanes would run it, against the
- * library's own: golden cases, made programs, and programs of any bytes.
+/* arc_lanes_cases.h - compares the virtual machine, run like a team of WIDTH lanes, with the
+ * library's own: golden cases, generated programs, and programs of arbitrary bytes.
  *
- * A block that breaks the rules of arc_lanes.h gives something else when its lanes go one after the
- * other, or from the last to the first; and where lanes meet that are coroutines (TEAM_OF), one
+ * A block that breaks the rules of arc_lanes.h gives another result when its lanes run one after
+ * the other, or from the last to the first. Where lanes are coroutines that meet (TEAM_OF), a lane
  * that comes to another meeting than the rest is reported.
  */
 #ifndef QN_TESTS_ARC_LANES_CASES_H
@@ -102,7 +102,7 @@ static qn_str bare_text(const bare_vm *vm, uint32_t number)
     return text;
 }
 
-/* A run that ended at a limit here may end otherwise on the last rung. Returns whether it did
+/* A run that ended at a limit here may end differently on the last rung. Returns whether it did
  * not. */
 static int assert_same_as(const bare_vm *vm, const fixture *r, uint32_t k)
 {
@@ -200,8 +200,8 @@ static void programs_of_any_bytes_give_what_one_lane_gives(void **state)
     fixture_close(&r);
 }
 
-/* Loops that lanes share out, and what makes them start again: a failing element before, at and
- * after the one that is looked for, values that point to others, closures, loops in loops. */
+/* Loops divided among lanes, and reasons for starting them again: a failing element before, at and
+ * after the one being searched for, values that point to others, closures, loops in loops. */
 static const char *const loops[] = {
     "x = asindices(I)\n    f = matcher(first, 3)\n    O = sfilter(x, f)",
     "x = interval(-40, 40, 1)\n    f = lbind(divide, 6)\n    O = apply(f, x)",
@@ -273,9 +273,9 @@ static void loops_give_what_one_lane_gives(void **state)
     fixture_close(&r);
 }
 
-/* Turns. */
+/* Limits on loops. */
 
-/* Whatever the limit, a loop ends as it should or leaves. */
+/* Whatever the limit, a loop ends correctly or leaves the device. */
 static void loops_beyond_their_limit_leave(void **state)
 {
     static const uint32_t limits[] = { 1, 2, 7, 20, 60, 150, 400, 1000, 100000 };
@@ -303,7 +303,7 @@ static void loops_beyond_their_limit_leave(void **state)
     assert_true(n_left > N_LOOPS && n_same > N_LOOPS);
 }
 
-/* How one loop over the cells of a grid ends with these limits. */
+/* How one loop over the cells of a grid ends under these limits. */
 static arc_result loop_within(uint32_t max_steps, uint32_t max_loops)
 {
     fixture r = open_one_lane();
@@ -319,8 +319,7 @@ static arc_result loop_within(uint32_t max_steps, uint32_t max_loops)
     return result;
 }
 
-/* Steps of lanes that are alone count once where lanes are a team; elsewhere they are one by one.
- */
+/* Steps of lanes that are alone count once if lanes are a team; otherwise they count one by one. */
 static void steps_side_by_side_are_one_turn(void **state)
 {
     const uint32_t steps = loop_within(STEPS, 0).steps;
@@ -338,8 +337,8 @@ static void steps_side_by_side_are_one_turn(void **state)
     assert_int_equal(loop_within(steps, steps / 64).code, ARC_E_LOOPS);
 }
 
-/* Without a limit on loops the step that was one too many is found; with one a team leaves that to
- * others. */
+/* Without a limit on loops, the step that exceeds the limit is found; with one, a team leaves that
+ * to others. */
 static void too_many_steps_are_told_where_nothing_may_leave(void **state)
 {
     const uint32_t steps = loop_within(STEPS, 0).steps;
@@ -355,7 +354,7 @@ static void too_many_steps_are_told_where_nothing_may_leave(void **state)
 #endif
 }
 
-/* Two values that are equal and have no part in common: comparing them would take for ever. */
+/* Two values that are equal and have no part in common: comparing them would take forever. */
 static void comparing_what_is_shared_without_end_is_given_up(void **state)
 {
     static const char text[] =
@@ -370,7 +369,7 @@ static void comparing_what_is_shared_without_end_is_given_up(void **state)
     (void)state;
     bare_add(&vm, code.bytes, code.n, args);
     bare_run(&vm);
-    assert_int_equal(vm.results[0].code, ARC_E_DEPTH);
+    assert_int_equal(vm.results[0].code, ARC_E_COMPARED);
     qn_arc_code_free(&code);
     qn_arc_file_free(file);
     bare_close(&vm);

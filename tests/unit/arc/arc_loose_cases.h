@@ -1,5 +1,5 @@
-/* arc_loose_cases.h - primitives on grids that are no bytes: of large values, ragged, empty, or no
- * grids at all. One program per way through blocks takes this in.
+/* arc_loose_cases.h - primitives on grids whose cells are not bytes: with large values, ragged,
+ * empty, or not grids at all. There is one program for each order in which blocks run.
  *
  * Raising every value of a grid by 1000 makes it loose. A primitive that only moves values, or
  * compares them with others that are raised as well, must give the raised result.
@@ -162,7 +162,7 @@ static qn_arc_value from_text(op_fixture *fixture, const char *text)
 }
 
 typedef struct text_case {
-    const char *op, *args[4], *out; /* out NULL: it fails */
+    const char *op, *args[4], *out; /* out NULL: it must fail */
 } text_case;
 
 #define RAGGED     "{\"t\":[{\"t\":[1,2,3]},{\"t\":[4,5]}]}"

@@ -1,5 +1,5 @@
-/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and the memory that they
- * leave. One program per way of going through blocks takes this in. */
+/* arc_op_cases.h - the golden cases of the primitives in OPS_HEADER, and the memory that they leave
+ * behind. There is one program for each order in which blocks run. */
 #include "arc_op_fixture.h"
 
 static void run_case(op_fixture *fixture, const qn_arc_case *c, size_t number)
@@ -24,7 +24,7 @@ static void run_case(op_fixture *fixture, const qn_arc_case *c, size_t number)
     }
 }
 
-/* A result without slots inside lies at the start of what was free, with nothing after it. */
+/* A result without slots inside lies at the start of the free memory, with nothing after it. */
 static void look_for_scratch(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark;
@@ -42,7 +42,8 @@ static void look_for_scratch(op_fixture *fixture, const qn_arc_case *c, size_t n
         fail_msg("case %zu: %s leaves %u bytes", number, c->op, fixture->vm.top - end);
 }
 
-/* With any less room than it needs a primitive fails for lack of it and writes nothing beyond. */
+/* With any less memory than it needs, a primitive fails for lack of it and writes nothing
+ * beyond. */
 static void run_in_small_arenas(op_fixture *fixture, const qn_arc_case *c, size_t number)
 {
     uint32_t mark, need;
@@ -64,7 +65,8 @@ static void run_in_small_arenas(op_fixture *fixture, const qn_arc_case *c, size_
     }
 }
 
-/* How many cases of the file the primitives here have; each is given to `check`. */
+/* Passes the cases of the file whose primitives are in OPS_HEADER to `check`; returns how many
+ * there are. */
 static size_t each_case(const char *file, void (*check)(op_fixture *, const qn_arc_case *, size_t))
 {
     op_fixture fixture = fixture_open();

@@ -1,8 +1,8 @@
 /* arc_op_fixture.h - primitives of grid programs, called one by one on the host.
  *
- * Takes in the kernel text as C. Define OPS_HEADER before, a header that takes in the primitives
- * and lists them by arity as OPS_1 .. OPS_4, and WIDTH, and LANES_BACKWARDS, to have blocks go the
- * way of a team.
+ * Includes the kernel text as C. Before including this, define OPS_HEADER, a header that includes
+ * the primitives and lists them by arity as OPS_1 .. OPS_4; and WIDTH, and LANES_BACKWARDS, to run
+ * blocks like those of a team.
  */
 #ifndef QN_TESTS_ARC_OP_FIXTURE_H
 #define QN_TESTS_ARC_OP_FIXTURE_H
@@ -20,7 +20,7 @@
 
 #define ARENA_BYTES (1 << 20)
 #define ARENA_GUARD 64
-#define ARENA_FROM  64 /* offset 0 would hide a payload that nobody set */
+#define ARENA_FROM  64 /* offset 0 would hide a payload that was never set */
 #define POISON      0xA5
 
 typedef struct op_fixture {
@@ -43,7 +43,7 @@ static inline void fixture_close(op_fixture *fixture)
     free(fixture->arena);
 }
 
-/* An empty arena of `limit` bytes; what lies beyond is watched by fixture_watch. */
+/* An empty arena of `limit` bytes; memory beyond is watched by fixture_watch. */
 static inline void fixture_clear(op_fixture *fixture, uint32_t limit)
 {
     memset(fixture->arena, POISON, ARENA_BYTES + ARENA_GUARD);
@@ -56,7 +56,7 @@ static inline void fixture_watch(const op_fixture *fixture)
         assert_int_equal(fixture->arena[fixture->vm.limit + k], POISON);
 }
 
-/* The slot of a value, whose content goes to the end of the arena. */
+/* The slot of a value, whose content is appended to the arena. */
 static inline slot fixture_put(op_fixture *fixture, const qn_arc_value *value)
 {
     const uint32_t at = (fixture->vm.top + 7) & ~7u;
@@ -112,7 +112,7 @@ static inline slot fixture_call(op_fixture *fixture, const char *name, const slo
     return 0;
 }
 
-/* Puts the arguments into an arena of `room` bytes beyond them and calls the primitive. */
+/* Puts the arguments into an arena with `room` bytes after them and calls the primitive. */
 static inline slot fixture_run(op_fixture *fixture, const char *op, const qn_arc_value *args, int n,
                                uint32_t room, uint32_t *mark)
 {
@@ -140,7 +140,7 @@ static inline qn_str fixture_text(op_fixture *fixture, slot v)
     return text;
 }
 
-/* Equal values have equal representations, so this finds a wrong one too. */
+/* Equal values have equal representations, so this also finds a wrong representation. */
 static inline int fixture_is(op_fixture *fixture, slot v, const qn_arc_value *expected)
 {
     const uint32_t top = fixture->vm.top;

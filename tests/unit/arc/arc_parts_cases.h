@@ -1,6 +1,6 @@
-/* arc_parts_cases.h - objects and occurrences in random grids: the ways through a grid against each
- * other, and against the plainest way on the host. One program per way through blocks takes this
- * in. */
+/* arc_parts_cases.h - objects and occurrences in random grids: compares the algorithms with each
+ * other, and with the plainest one on the host. There is one program for each order in which blocks
+ * run. */
 #define OPS_HEADER "arc_grid_ops.h"
 #include "arc_op_fixture.h"
 
@@ -16,7 +16,7 @@ static board random_board(arc_random *random, int most_side, int colours)
     board b = { .rows = 1 + next_below(random, most_side),
                 .cols = 1 + next_below(random, most_side) };
 
-    /* Patches of one colour rather than noise, in half of the boards. */
+    /* In half of the boards, areas of one colour rather than noise. */
     const int calm = next_below(random, 2) ? 3 : 1;
 
     for (int k = 0; k < b.rows * b.cols; k++)
@@ -43,7 +43,7 @@ static int do_join(const board *b, int k, int i, int j, arc_joining how)
            (!how.univalued || b->cells[i * b->cols + j] == b->cells[k]);
 }
 
-/* The part of cell `first`, in the order of a search; `seen` gets its cells. */
+/* The part of cell `first`, in search order; `seen` marks its cells. */
 static qn_arc_value search_part(qn_arc_heap *heap, const board *b, int first, arc_joining how,
                                 char *seen)
 {
@@ -112,7 +112,7 @@ static void runs_and_masks_find_the_same_parts_as_a_search(void **state)
     }
 }
 
-/* The first of the largest parts; without any, the empty set. */
+/* The first of the largest parts; if there are none, the empty set. */
 static qn_arc_value largest_of(const qn_arc_value *parts)
 {
     qn_arc_value best = { .kind = QN_ARC_SET };
@@ -185,7 +185,7 @@ static void large_grids_and_any_colours_have_parts_too(void **state)
 
 /* Occurrences. */
 
-/* A piece of the board, some of its cells left out, moved anywhere. */
+/* A piece of the board, with some cells left out, moved anywhere. */
 static int random_piece(arc_random *random, const board *b, u32 *keys)
 {
     const int rows = 1 + next_below(random, MIN(b->rows, 4));
@@ -241,7 +241,7 @@ static void words_and_cells_find_the_same_occurrences_as_a_search(void **state)
         s.cols = b.cols - arc_box_cols(s.box) + 1;
         found_at = arc_alloc(vm, 2 * 64 * 64 * 4);
         n_words = (u32)arc_search_words(VM, s, arc_keys_at(vm, found_at));
-        n_cells = (u32)arc_search_cells(TEAM_PASS, s, arc_keys_at(vm, found_at) + 64 * 64);
+        n_cells = (u32)arc_search_cells(VM, s, arc_keys_at(vm, found_at) + 64 * 64);
         assert_int_equal(vm->error, ARC_OK);
         vm->limit = ARENA_BYTES;
         for (int i = 0; i < s.rows; i++)

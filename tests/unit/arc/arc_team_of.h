@@ -1,7 +1,8 @@
-/* arc_team_of.h - a team of TEAM_OF lanes as coroutines of one thread, for kernel text that meets.
+/* arc_team_of.h - a team of TEAM_OF lanes as coroutines of one thread, for kernel text whose lanes
+ * meet.
  *
- * A lane runs until it meets the others, and then gives way to the next, so that each does as much
- * between two meetings as it can: whoever reads too early or writes too late is found out. A lane
+ * A lane runs until it meets the others, and then yields to the next, so that each does as much as
+ * possible between two meetings: a lane that reads too early or writes too late is detected. A lane
  * that comes to another meeting than the rest, or ends while others wait, is reported.
  */
 #ifndef QN_TESTS_ARC_TEAM_OF_H
@@ -16,13 +17,13 @@ enum { TEAM_STACK = 1 << 20 };
 typedef struct team_of {
     ucontext_t lanes[TEAM_OF], home;
     char *stacks;
-    int lane;           /* that runs */
+    int lane;           /* the running lane */
     int place[TEAM_OF]; /* line at which each waits; 0: it has ended */
     int n_waiting;
     int64_t value[TEAM_OF];
 } team_of;
 
-static team_of *team_now; /* of the test that runs: makecontext hands over no pointers */
+static team_of *team_now; /* of the current test: makecontext passes no pointers */
 
 #undef LANES
 #undef LANE
@@ -70,7 +71,7 @@ static inline void team_meet(int line)
 
     team_now->place[lane] = line;
     team_switch(&team_now->lanes[lane]);
-    for (int k = 0; k < TEAM_OF; k++) /* the last to come is the first to look: all are here */
+    for (int k = 0; k < TEAM_OF; k++) /* the last lane to arrive checks first: all are here */
         if (team_now->place[k] != line && lane == 0) {
             fprintf(stderr, "lane 0 waits in line %d, lane %d in line %d\n", line, k,
                     team_now->place[k]);
@@ -78,7 +79,8 @@ static inline void team_meet(int line)
         }
 }
 
-/* Of the values of lanes from .. to - 1: their sum, with sign -1 the least, with 1 the greatest. */
+/* Combines the values of lanes from .. to - 1: their sum, with sign -1 the least, with 1 the
+ * greatest. */
 static inline int64_t team_fold(int64_t v, int line, int from, int to, int sign)
 {
     int64_t r = sign ? v : 0;

@@ -96,7 +96,7 @@ static inline int next_below(arc_random *random, int n)
     return (int)(qn_random_u64(random->seed, random->index++) % (uint64_t)n);
 }
 
-/* Small numbers mostly, at times at the edges of the compact forms. */
+/* Mostly small numbers, sometimes at the edges of the compact forms. */
 static inline int64_t next_number(arc_random *random)
 {
     static const int64_t edges[] = { -129, -128,  127,   128,    -2049,  -2048,     2047,
@@ -116,7 +116,7 @@ static inline qn_arc_value random_items(qn_arc_heap *heap, arc_random *random, i
     const int width = 1 + next_below(random, 4);
     qn_arc_value items[24];
 
-    /* Of one form mostly: rows, pairs, cells, or anything. */
+    /* Mostly of one form: rows, pairs, cells, or anything. */
     for (int k = 0; k < n; k++) {
         qn_arc_value row[4];
 

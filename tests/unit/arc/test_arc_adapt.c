@@ -15,7 +15,7 @@ static fixture open_adapting(const char *fault, int adapts, const char *explain)
                       (qn_arc_session_options){ .measures_programs = adapts });
 }
 
-/* Made programs on some grids, and what they give on the CPU. */
+/* Generated programs on some grids, and their results on the CPU. */
 static void add_programs(fixture *r, int *programs)
 {
     for (int p = 0; p < N_PROGRAMS; p++) {

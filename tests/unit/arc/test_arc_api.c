@@ -187,7 +187,7 @@ static void options_beyond_their_limits_are_refused(void **state)
     o.group = 0;
     o.disable_op = "vmirror,vmiror";
     assert_int_equal(qn_arc_new(ctx, &o, &none, &err), QN_ERR_USAGE);
-    assert_non_null(strstr(err.text, "'vmiror' is no primitive"));
+    assert_non_null(strstr(err.text, "'vmiror' is not a primitive"));
     o.disable_op = NULL;
     o.frames = 0;
     assert_int_equal(qn_arc_new(ctx, &o, &none, &err), QN_ERR_USAGE);

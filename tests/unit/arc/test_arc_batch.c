@@ -1,4 +1,5 @@
-/* test_arc_batch.c - programs on the grids of tasks: who runs on what, scores, files, failures. */
+/* test_arc_batch.c - programs on the grids of tasks: which run on which, scores, files,
+ * failures. */
 #include "golden.h"
 
 #include "domain/arc/batch/batch.h"
@@ -129,7 +130,7 @@ static void a_text_without_programs_is_refused(void **state)
     qn_str_free(&notes);
 }
 
-/* Who runs on what. */
+/* Which programs run on which grids. */
 
 static void by_id_each_program_has_the_pairs_of_its_task(void **state)
 {
@@ -235,7 +236,8 @@ static void a_failure_says_what_operands_were(void **state)
           "call: double: no such element (given grid)" },
         { "    return apply(rbind(argmax, size), (I, ()))\n", "apply: argmax: empty container" },
         { "    return apply(3, I)\n", "apply: an operand is of a wrong kind (given int, grid)" },
-        /* Of two primitives in one, the one that fails; its operands were never there. */
+        /* Of two primitives in one, reports the one that fails, without operands, which never
+         * existed. */
         { "    x = colorfilter(objects(I, T, T, T), 8)\n    return argmax(x, size)\n",
           "argmax: empty container" },
     };
@@ -257,8 +259,11 @@ static void a_failure_says_what_operands_were(void **state)
 static void every_code_has_a_sentence_and_a_status(void **state)
 {
     (void)state;
-    for (int code = 0; code < ARC_N_CODES; code++)
+    for (int code = 0; code < ARC_N_CODES; code++) {
         assert_true(strlen(qn_arc_failure_text(code)) > 5);
+        for (int other = 0; other < code; other++)
+            assert_string_not_equal(qn_arc_failure_text(code), qn_arc_failure_text(other));
+    }
     assert_string_equal(qn_arc_failure_text(ARC_N_CODES), "unknown error");
     assert_string_equal(qn_arc_status_name(ARC_OK), "ok");
     assert_string_equal(qn_arc_status_name(ARC_E_TYPE), "error");
@@ -287,7 +292,7 @@ static void a_program_beyond_its_steps_ends_at_a_limit(void **state)
 
 /* Outputs. */
 
-/* More bytes than a launch has room for: those left over are run again, and none is lost. */
+/* More bytes than a launch can hold: jobs left over are run again, and none is lost. */
 static void large_outputs_of_many_runs_all_arrive(void **state)
 {
     enum { N = 60, SIDE = 30 };
@@ -324,7 +329,7 @@ static void large_outputs_of_many_runs_all_arrive(void **state)
     qn_arc_session_free(session);
 }
 
-/* A grid that is given as cells is the value that it would be. */
+/* A grid given as cells equals the same grid given as a value. */
 static void a_grid_of_cells_equals_its_value(void **state)
 {
     static const unsigned char cells[] = { 1, 2, 3, 4 };
@@ -353,7 +358,7 @@ static void a_grid_of_cells_equals_its_value(void **state)
         assert_int_equal(qn_arc_session_run(session, jobs, 2, 0, 0, &r->err), QN_OK);
         for (uint32_t k = 0; k < 2; k++)
             assert_int_equal(qn_arc_session_result(session, k)->equal, 1);
-        qn_arc_session_forget(session); /* and once more, from index 0 on */
+        qn_arc_session_forget(session); /* and again, with indices from 0 */
         assert_int_equal(value[0] + program, 0);
     }
     assert_int_equal(qn_arc_session_run(session, jobs, 2, 0, 0, &r->err), QN_ERR_USAGE);

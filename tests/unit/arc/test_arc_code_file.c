@@ -100,7 +100,7 @@ static void every_cut_file_is_refused(void **state)
     compile_all(codes);
     assert_int_equal(qn_arc_codes_pack(codes, 2, &packed, &err), QN_OK);
     for (size_t len = 0; len < packed.len; len++) {
-        /* A copy of its own, so that reading past the end is seen. */
+        /* An exact copy, so that reading past the end is noticed. */
         char *cut = malloc(len + 1);
 
         memcpy(cut, packed.data, len);
@@ -137,9 +137,9 @@ static void every_flipped_bit_is_found(void **state)
     free_all(codes);
 }
 
-/* Programs that nobody compiled. */
+/* Damaged programs. */
 
-/* A program is refused, or could have been compiled: then it can be printed too. */
+/* A program is either refused, or could have been compiled, so that it can be printed too. */
 static int survives(const unsigned char *bytes, size_t n)
 {
     unsigned char *copy = malloc(n ? n : 1);
@@ -194,7 +194,7 @@ static void mutated_programs_are_refused_or_harmless(void **state)
         n_good += survives(bytes, code->n);
         free(bytes);
     }
-    /* Lines, costs and small constants may change: not all of it is refused. */
+    /* Changes to lines, costs and small constants are valid, so not everything is refused. */
     assert_true(n_good > 0 && n_good < ROUNDS / 2);
     free_all(codes);
 }
@@ -237,13 +237,13 @@ static void each_fault_of_a_program_is_named(void **state)
 
     (void)state;
     head = HEAD(.n_ins = 1);
-    assert_refused(&(arc_program){ .version = 1, .n_ins = 1 }, &ret, none, 0, "no program");
+    assert_refused(&(arc_program){ .version = 1, .n_ins = 1 }, &ret, none, 0, "not a program");
     assert_refused(&(arc_program){ .magic = ARC_MAGIC, .version = 9 }, &ret, none, 0, "version 9");
     assert_refused(&HEAD(.n_ins = 1, .flags = 4), &ret, none, 0, "unknown flags");
     assert_refused(&HEAD(.n_ins = 0), &ret, none, 0, "0 instructions");
     assert_refused(&HEAD(.n_ins = 1, .flags = ARC_FLAG_EXTRA(9)), &ret, none, 0, "10 parameters");
     assert_refused(&HEAD(.n_ins = 1, .n_records = 1), &ret, none, 0, "1 records");
-    assert_refused(&HEAD(.n_ins = 1), &ret, none, 64, "of which it uses");
+    assert_refused(&HEAD(.n_ins = 1), &ret, none, 64, "of them used");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_RET, .n_args = 1, .a = { 1 } }, none, 0,
                    "nothing has written");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_RET, .n_args = 1, .a = { 4 } }, none, 0,
@@ -252,9 +252,9 @@ static void each_fault_of_a_program_is_named(void **state)
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_size, .n_args = 1, .dst = 1 }, none, 0,
                    "only RET");
     assert_refused(&head, &(arc_ins){ .op = ARC_OP_size, .n_args = 2 }, none, 0, "takes 1 to 1");
-    assert_refused(&head, &(arc_ins){ .op = ARC_OP_LOOP }, none, 0, "not known");
-    assert_refused(&head, &(arc_ins){ .op = ARC_N_OPS }, none, 0, "not known");
-    assert_refused(&head, &(arc_ins){ .op = ARC_OP_FAIL }, none, 0, "not known");
+    assert_refused(&head, &(arc_ins){ .op = ARC_OP_LOOP }, none, 0, "is unknown");
+    assert_refused(&head, &(arc_ins){ .op = ARC_N_OPS }, none, 0, "is unknown");
+    assert_refused(&head, &(arc_ins){ .op = ARC_OP_FAIL }, none, 0, "is unknown");
     assert_refused(&HEAD(.n_ins = 2),
                    (arc_ins[]){ { .op = ARC_OP_size, .n_args = 1, .dst = 0 }, ret }, none, 0,
                    "writes a slot that it reads");
@@ -263,10 +263,10 @@ static void each_fault_of_a_program_is_named(void **state)
                    "its slot does not exist");
     assert_refused(&HEAD(.n_ins = 2),
                    (arc_ins[]){ { .op = ARC_OP_size, .n_args = 1, .dst = 1, .flags = 1 }, ret },
-                   none, 0, "flags that mean nothing");
+                   none, 0, "meaningless flags");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, loop, 8, "does not lie");
     assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, huge, 8, "does not lie");
-    assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, bad, 0, "no value that");
+    assert_refused(&HEAD(.n_ins = 1, .n_const = 1), &ret_const, bad, 0, "not a value");
 }
 
 static void each_fault_of_a_batt_program_is_named(void **state)
@@ -284,7 +284,7 @@ static void each_fault_of_a_batt_program_is_named(void **state)
     assert_refused(&HEAD(.n_ins = 3, .flags = batt, .n_records = 1),
                    (arc_ins[]){ record, record, ret }, none, 0, "made twice");
     assert_refused(&HEAD(.n_ins = 2, .flags = batt), (arc_ins[]){ record, ret }, none, 0,
-                   "its record is none");
+                   "its record does not exist");
     assert_refused(&HEAD(.n_ins = 2, .flags = batt), (arc_ins[]){ need, ret }, none, 0,
                    "nothing waits");
 }

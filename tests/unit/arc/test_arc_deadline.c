@@ -1,4 +1,4 @@
-/* test_arc_deadline.c - runs that are to be over at some time: who ends, who is given up. */
+/* test_arc_deadline.c - runs with a deadline: which jobs finish, and which are given up. */
 #include "arc_session_fixture.h"
 
 #include "util/clock.h"
@@ -8,7 +8,7 @@ static const char *const backends[] = { "cpu", "sim" };
 static const char endless[] = "def solve_endless(I):\n    f = power(increment, 1000000000)\n"
                               "    return f(ONE)\n";
 
-/* Takes every rung, the last of which has large values. */
+/* Needs every rung: the last one has large values. */
 static const char heavy[] = "def solve_heavy(I):\n    x = interval(0, 300, 1)\n"
                             "    y = product(x, x)\n    f = lbind(combine, y)\n"
                             "    g = power(f, 100000)\n    return g(y)\n";
@@ -29,8 +29,8 @@ static void expect_code(const fixture *r, uint32_t job, int code)
     assert_string_equal(fixture_code_name(r, job), qn_arc_code_name(code));
 }
 
-/* Runs the jobs with a deadline; with a later one as long as that was too early even for job
- * `small`, to which a busy machine may come at any time. Returns the counts before the last run. */
+/* Runs the jobs with a deadline, repeatedly with a later one as long as it was too early even for
+ * job `small`, which can happen on a busy machine. Returns the counts before the last run. */
 static qn_arc_stats run_until_done(fixture *r, uint32_t small)
 {
     qn_arc_stats before = { 0 };
@@ -59,7 +59,7 @@ static void who_has_not_ended_in_time_is_given_up(void **state)
         const qn_arc_stats before = run_until_done(&r, 2), *const after = qn_arc_session_stats(r.s);
         expect_code(&r, 0, ARC_E_TIMEOUT);
         expect_code(&r, 1, ARC_E_TIMEOUT);
-        /* It says how far it came. */
+        /* The result says how far it got. */
         assert_int_equal(qn_arc_session_result(r.s, 0)->line, 3);
         assert_true(qn_arc_session_result(r.s, 0)->steps >= 1024);
         assert_int_equal(after->timeouts - before.timeouts, 2);
@@ -117,7 +117,7 @@ static void time_that_is_over_leaves_nothing_to_run(void **state)
         expect_code(&r, 0, ARC_E_TIMEOUT);
         assert_int_equal(qn_arc_session_result(r.s, 0)->steps, 0);
         assert_int_equal(qn_arc_session_stats(r.s)->launches, 0);
-        /* The next run knows nothing of it. */
+        /* The deadline does not affect the next run. */
         qn_arc_session_until(r.s, 0);
         fixture_run(&r);
         expect_code(&r, 0, ARC_OK);
@@ -141,6 +141,50 @@ static void several_devices_keep_the_time_together(void **state)
     fixture_close(&r);
 }
 
+/* Primitives that would take a minute or more, in the machine of the first rung, which has room for their
+ * values, and in that of the last. */
+static void long_primitives_look_at_the_clock(void **state)
+{
+    static const char *const bodies[] = {
+        "    x = interval(0, 300000, 1)\n    return dedupe(x)\n",
+        "    x = interval(0, 300000, 1)\n    return mostcommon(x)\n",
+        "    x = interval(0, 300000, 1)\n    y = interval(300000, 600000, 1)\n"
+        "    return difference(x, y)\n",
+        "    x = interval(0, 500, 1)\n    y = product(x, x)\n    z = shift(y, (510, 0))\n"
+        "    return gravitate(y, z)\n",
+        "    f = power(rbind(repeat, 40), 12)\n    J = hmirror(I)\n    r = rot180(I)\n"
+        "    K = vmirror(r)\n    a = f(J)\n    b = f(K)\n    return equality(a, b)\n",
+    };
+    enum { N = sizeof bodies / sizeof *bodies };
+
+    (void)state;
+    for (int is_wide = 0; is_wide < 2; is_wide++) {
+        fixture r =
+            fixture_in(open_with(QN_OPTIONS(.backend = "cpu", .log = "none")),
+                       (qn_arc_session_options){ .limits = { .arena = is_wide ? 0 : 128 << 20 } });
+        const int grid = fixture_made_grid(&r, 3);
+
+        /* The last one compares less than the limit of the first rung takes in time. */
+        for (int k = 0; k < (is_wide ? N : N - 1); k++) {
+            const double start = qn_now_us();
+            char text[400], id[16];
+
+            snprintf(id, sizeof id, "p%d", k);
+            snprintf(text, sizeof text, "def solve_%s(I):\n%s", id, bodies[k]);
+            r.n = 0;
+            fixture_job(&r, fixture_program(&r, id, text), grid);
+            qn_arc_session_until(r.s, start + 3e5);
+            fixture_run(&r);
+            expect_code(&r, 0, ARC_E_TIMEOUT);
+            if (k < N - 1 && !is_wide)
+                assert_int_equal(qn_arc_session_stats(r.s)->reruns, 0);
+            if (qn_now_us() - start > 2e7)
+                fail_msg("%s took %.0f s", text, 1e-6 * (qn_now_us() - start));
+        }
+        fixture_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +193,7 @@ int main(void)
         cmocka_unit_test(limit_on_steps_stays_what_it_is),
         cmocka_unit_test(time_that_is_over_leaves_nothing_to_run),
         cmocka_unit_test(several_devices_keep_the_time_together),
+        cmocka_unit_test(long_primitives_look_at_the_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

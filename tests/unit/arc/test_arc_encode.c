@@ -1,4 +1,4 @@
-/* test_arc_encode.c - the one packed form of every value, there, back and moved. */
+/* test_arc_encode.c - the canonical packed form of every value: encoding, decoding, moving. */
 #include "arc_values.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static qn_arc_value decode(uint64_t slot, const qn_arc_blob *blob)
     return value;
 }
 
-/* The same value with every truth value inside as a number. */
+/* The same value with every truth value in it replaced by a number. */
 static qn_arc_value without_truth(qn_arc_value value)
 {
     qn_arc_value *items = value.n ? qn_arc_values(heap, value.n) : NULL;

@@ -1,4 +1,4 @@
-/* test_arc_grid_backwards.c - golden cases of the primitives on grids, the last lane first. */
+/* test_arc_grid_backwards.c - golden cases of the primitives on grids, last lane first. */
 /* test: long */
 #define WIDTH 8
 #define LANES_BACKWARDS

@@ -66,7 +66,7 @@ static void values_are_printed_as_the_language_writes_them(void **state)
         { "{\"x\":[[0,1]]}", "frozenset({(0, 1)})" },
         { "{\"o\":[[2,0,1],[1,5,5]]}", "frozenset({(1, (5, 5)), (2, (0, 1))})" },
         { "{\"f\":\"objects\"}", "objects" },
-        { "{\"f\":\"size_f\"}", "size" }, /* a second name */
+        { "{\"f\":\"size_f\"}", "size" }, /* a variant */
         { "{\"f\":[\"compose\",{\"f\":\"first\"},{\"f\":\"last\"}]}", "compose(first, last)" },
         { "{\"f\":[\"power\",{\"f\":\"trim\"},1]}", "trim" },
     };
@@ -97,7 +97,7 @@ static void failed_step_is_printed_with_its_reason(void **state)
     qn_str_free(&text);
 }
 
-/* Closures differ by identity, so what they were made of is compared. */
+/* Closures differ by identity, so their parts are compared. */
 static int is_same(const qn_arc_value *a, const qn_arc_value *b)
 {
     if (a->kind != b->kind || a->n != b->n || a->number != b->number)
@@ -196,7 +196,7 @@ static void every_primitive_has_a_name_that_finds_it(void **state)
     (void)state;
     for (int op = 0; op < ARC_N_NAMED; op++)
         assert_int_equal(find_op(qn_arc_op_name(op)), op);
-    for (int op = ARC_N_NAMED; op < ARC_N_OPS; op++) /* what only the compiler makes */
+    for (int op = ARC_N_NAMED; op < ARC_N_OPS; op++) /* primitives made only by the compiler */
         assert_int_equal(find_op(qn_arc_op_name(op)), -1);
     assert_int_equal(qn_arc_op_arity(ARC_OP_objects), 4);
     assert_int_equal(find_op("nothing"), -1);
@@ -287,7 +287,7 @@ static void bad_case_files_are_refused(void **state)
         { "{\"format\":\"quern-arc-cases-1\"}", "\"cases\" is not an array" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[3]}", "cases/0 has no \"op\"" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":[]}]}",
-          "not one of \"out\" and \"err\"" },
+          "exactly one of \"out\" and \"err\"" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":4,\"out\":1}]}",
           "cases/0/args is not a list" },
         { "{\"format\":\"quern-arc-cases-1\",\"cases\":[{\"op\":\"add\",\"args\":[1,{\"t\":[[]]}],"

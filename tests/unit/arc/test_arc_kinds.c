@@ -1,4 +1,4 @@
-/* test_arc_kinds.c - what the compiler believes about primitives holds for every golden case. */
+/* test_arc_kinds.c - the compiler's assumptions about primitives hold for every golden case. */
 #include "arc_program_fixture.h"
 #include "golden.h"
 
@@ -6,7 +6,7 @@
 #include "domain/arc/value/value.h"
 #include "lab/arc/check.h"
 
-/* An operation on constants, as the compiler sees it. */
+/* The compiler's kinds for an operation on constants. */
 static qn_arc_kinds infer_case(const qn_arc_case *c, int op, int *cannot_fail)
 {
     qn_arc_node nodes[5];
@@ -46,7 +46,7 @@ static void check_case(const qn_arc_case *c, tally *t)
 
     if (op < 0)
         fail_msg("%s is no primitive", c->op);
-    /* The body of a returned function is not known, and counts of arguments are checked earlier. */
+    /* The body of a returned function is unknown, and counts of arguments are checked earlier. */
     if (c->call || c->n_args != qn_arc_op_at(op)->arity)
         return;
     given = infer_case(c, op, &cannot_fail);

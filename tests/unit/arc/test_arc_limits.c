@@ -1,4 +1,4 @@
-/* test_arc_limits.c - files made to take long or to fill memory: each limit has its note. */
+/* test_arc_limits.c - files made to take long or to fill memory: each limit gives a note. */
 #include "arc_program_fixture.h"
 
 static void file_with_errors_in_every_line_is_read_to_its_end(void **state)
@@ -11,7 +11,7 @@ static void file_with_errors_in_every_line_is_read_to_its_end(void **state)
     for (int i = 0; i < 20000; i++)
         qn_str_addf(&text, "    y%d = nothing%d(I)\n", i, i);
     file = parse(text.data);
-    assert_int_equal(file->notes.n_errors, 20001); /* and no return */
+    assert_int_equal(file->notes.n_errors, 20001); /* and there is no return */
     qn_arc_file_free(file);
     qn_str_free(&text);
 }

@@ -1,2 +1,2 @@
-/* test_arc_loose.c - grids that are no bytes, blocks as plain loops. */
+/* test_arc_loose.c - grids whose cells are not bytes, with blocks as plain loops. */
 #include "arc_loose_cases.h"

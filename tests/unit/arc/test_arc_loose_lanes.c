@@ -1,4 +1,4 @@
-/* test_arc_loose_lanes.c - grids that are no bytes, the last lane first. */
+/* test_arc_loose_lanes.c - grids whose cells are not bytes, last lane first. */
 /* test: long */
 #define WIDTH 8
 #define LANES_BACKWARDS

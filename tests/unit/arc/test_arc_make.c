@@ -267,7 +267,7 @@ static void grids_are_within_limits_and_differ(void **state)
     assert_true(n_plain > 0 && n_plain < 400);
 }
 
-/* Of another compiler too: the hashes were taken with gcc. */
+/* With any compiler: the hashes were taken with gcc. */
 static void same_seed_gives_the_same_with_every_compiler(void **state)
 {
     const qn_arc_make_options options = { .wrong_pct = 20 };

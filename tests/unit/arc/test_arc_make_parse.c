@@ -1,4 +1,4 @@
-/* test_arc_make_parse.c - random programs are programs: they parse, compile, and lie in the
+/* test_arc_make_parse.c - random programs are valid: they parse, compile, and are stored in the
  * pool of resident values with their constants. */
 #include "test.h"
 
@@ -8,7 +8,7 @@
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_code.h"
 
-/* The constants of a program in the pool are those it has in its file. */
+/* Checks that the constants of a program in the pool equal those in its file. */
 static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_content_hold *hold,
                           qn_arc_heap *heap)
 {
@@ -18,7 +18,7 @@ static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_co
     uint32_t place = 1;
     qn_err err = { .text = "" };
 
-    if (qn_arc_pool_program(pool, hold, code->bytes, code->n, &place, &taken, &err) != QN_OK)
+    if (qn_arc_pool_program(pool, hold, code->bytes, code->n, NULL, &place, &taken, &err) != QN_OK)
         fail_msg("%s", err.text);
     assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_int_equal(place % 16, 0);
@@ -38,7 +38,7 @@ static void check_in_pool(const qn_arc_code *code, qn_content_store *pool, qn_co
     }
 }
 
-/* Parses and compiles every program in `text`, and puts it into a pool; gives their number. */
+/* Parses and compiles every program in `text`, and adds it to a pool; returns their number. */
 static int compile_all(const qn_str *text)
 {
     qn_content_store *pool = NULL;
@@ -49,7 +49,7 @@ static int compile_all(const qn_str *text)
     int n;
 
     assert_false(text->failed);
-    assert_int_equal(qn_arc_pool_open(16 << 20, &pool, &err), QN_OK);
+    assert_int_equal(qn_arc_pool_open(NULL, 16 << 20, &pool, &err), QN_OK);
     assert_int_equal(qn_arc_heap_new(&heap, &err), QN_OK);
     if (qn_arc_parse("made.py", text->data, text->len, NULL, 0, &file, &err) != QN_OK)
         fail_msg("%s", err.text);

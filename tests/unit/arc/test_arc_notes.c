@@ -1,4 +1,4 @@
-/* test_arc_notes.c - what is said about program files that are wrong, and where. */
+/* test_arc_notes.c - messages about errors in program files, and their positions. */
 #include "arc_program_fixture.h"
 
 /* Names. */
@@ -173,7 +173,7 @@ static void bad_indentation_is_reported_at_the_first_word(void **state)
                  "3:7: error: bad indentation, differs from line 2\n");
     assert_notes("def solve_a(I):\n\tx = first(I)\n        O = last(x)\n\treturn O\n",
                  "3:9: error: bad indentation, differs from line 2\n");
-    assert_notes("  x = first(I)\n", "1:3: error: bad indentation outside of a function\n");
+    assert_notes("  x = first(I)\n", "1:3: error: bad indentation outside a function\n");
 }
 
 static void unterminated_bracket_is_reported_at_the_bracket(void **state)

@@ -1,7 +1,7 @@
-/* test_arc_optimised.c - what the compiler merges, fuses and drops changes no result.
+/* test_arc_optimised.c - merging, fusing and removing by the compiler change no result.
  *
  * Each program is compiled with all passes and with none, and both run on the CPU over the first
- * inputs of tasks: the same value comes out, or the same failure.
+ * inputs of tasks: they must give the same value, or the same failure.
  */
 #include "arc_program_fixture.h"
 #include "golden.h"
@@ -113,7 +113,8 @@ static int add_program(fixture *r, const qn_arc_source *program, const qn_arc_co
     return index;
 }
 
-/* The output of a job; steps that are not ok by their lines, since passes move instructions. */
+/* The output of a job; steps that are not ok are given by their lines, since passes move
+ * instructions. */
 static qn_str output_text(fixture *r, uint32_t job, const qn_arc_code *code)
 {
     qn_arc_value value;
@@ -121,7 +122,8 @@ static qn_str output_text(fixture *r, uint32_t job, const qn_arc_code *code)
     qn_err err = { .text = "" };
 
     need(qn_arc_session_output(r->session, job, r->heap, &value, &err), &err);
-    /* As text: closures have numbers, and those that were not made count no longer. */
+    /* Compared as text: closures have numbers, and closures that were never made no longer
+     * count. */
     if (!(head_of(code).flags & ARC_FLAG_BATT))
         qn_arc_print(&text, &value);
     for (int i = 0; i < value.n && (head_of(code).flags & ARC_FLAG_BATT); i++) {
@@ -142,7 +144,7 @@ static void compare(fixture *r, const qn_arc_source *program, const qn_arc_code 
     const arc_result *b = qn_arc_session_result(r->session, job + 1);
     qn_str left, right;
 
-    /* A limit may be met by a step that nobody needs and that the passes have taken out. */
+    /* A step that nothing needs, and that the passes have removed, may hit a limit. */
     if (a->code < ARC_E_OVERFLOW && b->code >= ARC_E_OVERFLOW)
         return;
     if (a->code != b->code || (a->code && a->line != b->line))
@@ -160,7 +162,8 @@ static void compare(fixture *r, const qn_arc_source *program, const qn_arc_code 
     qn_str_free(&right);
 }
 
-/* With the passes that are not in `off`, and with none. Gives how many of the runs failed. */
+/* Runs with the passes that are not in `off`, and with none. Returns how many of the runs
+ * failed. */
 static int run_both(fixture *r, const qn_arc_source *program, unsigned off)
 {
     qn_arc_job jobs[2 * MOST_GRIDS];
@@ -197,7 +200,7 @@ static void patterns_give_what_they_give_without_passes(void **state)
     file = parse_good(patterns);
     for (int i = 0; i < file->n_programs; i++)
         n_failed += run_both(&r, &file->programs[i], 0);
-    /* Grids without a 5 or a 2 make programs fail: failures are compared as well. */
+    /* Grids without a 5 or a 2 make programs fail: failures are compared too. */
     assert_true(n_failed > 10 && n_failed < r.n_grids * file->n_programs / 2);
     qn_arc_file_free(file);
     close_fixture(&r);
@@ -225,12 +228,12 @@ static void random_programs_give_what_they_give_without_passes(void **state)
     close_fixture(&r);
 }
 
-/* A step that is merged with an earlier one fails there, and its records say so. Apart from that
- * they are the same to the line. */
+/* A step that is merged with an earlier one fails there, and its records say so. Otherwise they are
+ * equal to the line. */
 static void random_batt_records_are_what_they_are_without_passes(void **state)
 {
     fixture r = { 0 };
-    int n_failed = 0; /* for want of room: nothing else ends a batt program */
+    int n_failed = 0; /* only because outputs do not fit: nothing else ends a batt program */
 
     (void)state;
     open_fixture(&r);

@@ -1,4 +1,4 @@
-/* test_arc_order.c - jobs are handed out by cost, and what was measured outlives the process. */
+/* test_arc_order.c - jobs are ordered by cost, and measured costs outlive the process. */
 #include "arc_session_fixture.h"
 
 #include "domain/arc/run/session_impl.h"
@@ -39,7 +39,7 @@ static folder new_folder(void)
     return f;
 }
 
-/* Both programs on two grids, the one that loops last. */
+/* Both programs on two grids, the looping one last. */
 static fixture open_both(const folder *f, const char *log)
 {
     fixture r =
@@ -55,7 +55,7 @@ static fixture open_both(const folder *f, const char *log)
     return r;
 }
 
-/* The program of the job that would be handed out at `place`. */
+/* The program of the job at position `place` of the order. */
 static int program_at(const fixture *r, int place)
 {
     const qn_arc_batch batch = { .s = r->s, .jobs = r->jobs, .n = r->n };
@@ -110,7 +110,7 @@ static void next_process_begins_with_what_took_long_in_this_one(void **state)
     qn_temp_dir_remove(&f.dir);
 }
 
-/* Only the program that takes long is worth a line of the file. */
+/* Only programs that take long are written to the file. */
 static void file_holds_the_programs_that_take_long(void **state)
 {
     folder f = new_folder();
@@ -187,7 +187,7 @@ static void programs_not_seen_for_longest_are_forgotten(void **state)
     assert_int_equal(qn_arc_costs_new(&costs, &err), QN_OK);
     for (uint64_t k = 1; k <= N; k++) {
         qn_arc_costs_add(costs, k * UINT64_C(0x9E3779B97F4A7C15), (double)k);
-        qn_arc_costs_add(costs, 1, 5); /* is always among those seen last */
+        qn_arc_costs_add(costs, 1, 5); /* always among the most recently used */
     }
     for (uint64_t k = 1; k <= N; k++)
         n_known += qn_arc_costs_steps(costs, k * UINT64_C(0x9E3779B97F4A7C15)) > 0;
@@ -198,7 +198,7 @@ static void programs_not_seen_for_longest_are_forgotten(void **state)
     qn_arc_costs_free(costs);
 }
 
-/* Where it stands in a file does not matter. */
+/* Its position in a file does not matter. */
 static void key_is_that_of_the_content(void **state)
 {
     unsigned char a[sizeof(arc_program) + 16] = { 0 }, b[sizeof a];

@@ -1,4 +1,4 @@
-/* test_arc_parse.c - all forms of program files, and what becomes of them. */
+/* test_arc_parse.c - all forms of program files, and the nodes they become. */
 #include "arc_program_fixture.h"
 
 #include "domain/arc/value/value.h"

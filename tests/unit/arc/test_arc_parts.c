@@ -1,2 +1,2 @@
-/* test_arc_parts.c - objects and occurrences in random grids, blocks as plain loops. */
+/* test_arc_parts.c - objects and occurrences in random grids, with blocks as plain loops. */
 #include "arc_parts_cases.h"

@@ -1,4 +1,4 @@
-/* test_arc_passes.c - what the compiler merges, fuses and leaves out, and what it must not. */
+/* test_arc_passes.c - what the compiler merges, fuses and removes, and what it must not. */
 #include "arc_program_fixture.h"
 
 #define ONE  "def solve_a(I):\n"
@@ -85,7 +85,7 @@ static void dead_operation_that_may_fail_stays_with_what_it_needs(void **state)
 static void kinds_are_followed_through_the_program(void **state)
 {
     (void)state;
-    /* A replaced grid is still one; of what first gives nothing is known. */
+    /* A grid with replaced colours is still a grid; nothing is known about the value of first. */
     assert_code(ONE "    x = replace(I, 1, 2)\n    y = rot90(x)\n    z = asindices(y)\n"
                     "    w = box(z)\n    return I\n",
                 "return s0");
@@ -110,7 +110,7 @@ static void dead_steps_of_batt_programs_go_even_if_they_fail(void **state)
                 "s0 = size(s1); record 0 o 1 'x' True: s0; return");
 }
 
-/* Calls that are written out. */
+/* Expanded calls. */
 
 static void calls_of_known_functions_become_operations(void **state)
 {
@@ -207,7 +207,7 @@ static void pattern_whose_inner_value_is_used_elsewhere_is_left(void **state)
 static void pattern_that_could_fail_otherwise_is_left(void **state)
 {
     (void)state;
-    /* The value of first may be no grid; a colour may be none; keys may be sets. */
+    /* The value of first may not be a grid; a colour may be missing; keys may be sets. */
     assert_code(ONE "    x = first(I)\n    O = size(ofcolor(x, 3))\n    return O\n",
                 "s1 = first(s0); s0 = ofcolor(s1, 3); s1 = size(s0); return s1");
     assert_code(ONE "    O = fill(I, first(I), ofcolor(I, 5))\n    return O\n",

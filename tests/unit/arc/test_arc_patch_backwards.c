@@ -1,4 +1,4 @@
-/* test_arc_patch_backwards.c - golden cases of the primitives on patches, the last lane first. */
+/* test_arc_patch_backwards.c - golden cases of the primitives on patches, last lane first. */
 /* test: long */
 #define WIDTH 8
 #define LANES_BACKWARDS

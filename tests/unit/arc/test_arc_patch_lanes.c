@@ -1,4 +1,4 @@
-/* test_arc_patch_lanes.c - golden cases of the primitives on patches, blocks lane after lane. */
+/* test_arc_patch_lanes.c - golden cases of the primitives on patches, lane after lane. */
 /* test: long */
 #define WIDTH      8
 #define OPS_HEADER "arc_patch_ops.h"

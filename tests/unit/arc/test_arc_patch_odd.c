@@ -1,11 +1,11 @@
-/* test_arc_patch_odd.c - patches as the language does not promise them: tuples with doubles, grids,
- * positions at the edge of what keys hold; distances and falls against plain searches. */
+/* test_arc_patch_odd.c - unusual patches: tuples with duplicates, grids, positions at the edge of
+ * what keys can hold; distances and falls compared with plain searches. */
 #define OPS_HEADER "arc_patch_ops.h"
 #include "arc_op_fixture.h"
 
 typedef struct row {
     const char *op, *args; /* JSON, an array */
-    const char *out;       /* JSON, or a name of an error */
+    const char *out;       /* JSON, or the name of an error */
 } row;
 
 static qn_arc_value value_of(op_fixture *fixture, const json_t *json)
@@ -213,7 +213,7 @@ typedef struct points {
     int n, i[MOST], j[MOST];
 } points;
 
-/* n positions in a square; of many n that leaves few free. */
+/* n positions in a square; if n is large, few positions are free. */
 static points random_points(arc_random *random, int n, int side, int far)
 {
     points p = { .n = n };
@@ -235,7 +235,7 @@ static qn_arc_value indices_of(op_fixture *fixture, const points *p)
     return v_set(fixture->heap, p->n, items);
 }
 
-/* Between p moved by (di, dj) and q. */
+/* The distance between p moved by (di, dj) and q. */
 static int distance(const points *p, const points *q, int di, int dj)
 {
     int least = I32_MAX;

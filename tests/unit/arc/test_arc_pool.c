@@ -9,7 +9,7 @@ static qn_content_store *open_pool(size_t budget)
     qn_content_store *pool = NULL;
     qn_err err = { .text = "" };
 
-    if (qn_arc_pool_open(budget, &pool, &err) != QN_OK)
+    if (qn_arc_pool_open(NULL, budget, &pool, &err) != QN_OK)
         fail_msg("%s", err.text);
     return pool;
 }
@@ -23,7 +23,7 @@ static qn_content_taken take_grid(qn_content_store *pool, qn_content_hold *hold)
     qn_content_taken taken = QN_CONTENT_FULL;
 
     memcpy(bytes, size, sizeof size);
-    assert_int_equal(qn_arc_pool_value(pool, hold, &slot, bytes, sizeof bytes, &taken, NULL),
+    assert_int_equal(qn_arc_pool_value(pool, hold, bytes, sizeof bytes, NULL, &slot, &taken, NULL),
                      QN_OK);
     return taken;
 }
@@ -36,7 +36,7 @@ static void slots_in_themselves_take_no_room(void **state)
     qn_content_taken taken = QN_CONTENT_FULL;
 
     (void)state;
-    assert_int_equal(qn_arc_pool_value(pool, &hold, &slot, NULL, 0, &taken, NULL), QN_OK);
+    assert_int_equal(qn_arc_pool_value(pool, &hold, NULL, 0, NULL, &slot, &taken, NULL), QN_OK);
     assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_true(slot == ARC_SLOT_PAIR(3, 4));
     assert_int_equal(take_grid(pool, &hold), QN_CONTENT_TOO_LARGE);
@@ -66,7 +66,8 @@ static void nested_values_are_found_again_and_read_from_their_place(void **state
             uint64_t pooled = slot;
 
             assert_int_equal(
-                qn_arc_pool_value(pool, &hold, &pooled, blob.bytes, blob.n, &taken, NULL), QN_OK);
+                qn_arc_pool_value(pool, &hold, blob.bytes, blob.n, NULL, &pooled, &taken, NULL),
+                QN_OK);
             assert_int_equal(taken, QN_CONTENT_RESIDENT);
             assert_true(!again || pooled == first);
             first = pooled;
@@ -84,7 +85,7 @@ static void nested_values_are_found_again_and_read_from_their_place(void **state
     qn_arc_heap_free(heap);
 }
 
-/* A program of one instruction with two constants, of which one is a row. */
+/* A program of one instruction with two constants, one of which is a row. */
 static size_t small_program(unsigned char out[128])
 {
     const arc_program head = {
@@ -112,13 +113,13 @@ static void constants_of_a_program_point_into_the_pool(void **state)
 
     (void)state;
     take_grid(pool, &hold);
-    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, n, &place, &taken, NULL), QN_OK);
+    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, n, NULL, &place, &taken, NULL), QN_OK);
     assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_int_equal(place, 112);
     memcpy(constants, qn_content_bytes(pool) + place + 48, sizeof constants);
     assert_true(constants[0] == ARC_SLOT_INT(5));
     assert_true(constants[1] == ARC_SLOT(ARC_ROW, 3, ARC_POOLED + 112 + 64));
-    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, n, &again, &taken, NULL), QN_OK);
+    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, n, NULL, &again, &taken, NULL), QN_OK);
     assert_int_equal(again, place);
     qn_content_release(pool, &hold);
     qn_content_close(pool);
@@ -135,7 +136,7 @@ static void program_without_constants_is_found_again(void **state)
     (void)state;
     for (int round = 0; round < 2; round++) {
         assert_int_equal(qn_arc_pool_program(pool, &hold, (const unsigned char *)&head, sizeof head,
-                                             &place, &taken, NULL),
+                                             NULL, &place, &taken, NULL),
                          QN_OK);
         assert_int_equal(place, 0);
     }
@@ -155,12 +156,12 @@ static void damaged_programs_are_refused(void **state)
 
     (void)state;
     small_program(bytes);
-    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 20, &place, &taken, &err),
+    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 20, NULL, &place, &taken, &err),
                      QN_ERR_INPUT);
-    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 60, &place, &taken, &err),
+    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 60, NULL, &place, &taken, &err),
                      QN_ERR_INPUT);
     bytes[56] = 200; /* the row lies beyond the end */
-    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 67, &place, &taken, &err),
+    assert_int_equal(qn_arc_pool_program(pool, &hold, bytes, 67, NULL, &place, &taken, &err),
                      QN_ERR_INPUT);
     assert_int_equal(qn_content_get_stats(pool).bytes, 0);
     qn_content_release(pool, &hold);

@@ -1,4 +1,4 @@
-/* test_arc_profile.c - a profile counts the primitives that ran, where they were called. */
+/* test_arc_profile.c - a profile counts the primitives that ran, wherever they were called. */
 #include "arc_session_fixture.h"
 
 #include "domain/arc/profile/profile.h"
@@ -42,7 +42,7 @@ static void primitives_inside_functions_are_counted(void **state)
     fixture_close(&r);
 }
 
-/* With any number of threads, and the same as the kernel's count. */
+/* For any number of threads, and equal to the kernel's count. */
 static void counts_sum_up_to_the_steps_of_the_runs(void **state)
 {
     static const int threads[] = { 1, 4 };
@@ -95,7 +95,7 @@ static void time_goes_to_the_primitive_and_program_that_take_it(void **state)
         fixture_job(&r, slow, grid);
         fixture_job(&r, quick, grid);
     }
-    /* Who is interrupted looks slow, so one of several tries must show it. */
+    /* An interruption looks like slowness, so one of several tries must show it. */
     for (int tries = 0; tries < 20; tries++) {
         qn_arc_profile_free(&p);
         p = (qn_arc_profile){ 0 };

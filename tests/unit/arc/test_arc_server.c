@@ -30,7 +30,7 @@ static int close_server(void **state)
     return 0;
 }
 
-/* The answer, which is one line of JSON; the caller drops it. */
+/* The answer, which must be one line of JSON; the caller releases it. */
 static json_t *ask(const char *line)
 {
     qn_str out = { 0 };
@@ -79,7 +79,7 @@ static void programs_run_on_the_tasks_of_their_ids(void **state)
         "\"solved\":0,\"errors\":0,\"differing\":2,\"other_shape\":0,\"steps\":1}}}\n");
 }
 
-/* A task of one pair, 30 x 30 cells of `colour` to be found again. */
+/* A task of one pair with 30 x 30 cells of `colour`, to recognise it by. */
 static void add_large_task(const char *id, int colour)
 {
     static char row[128], grid[8192], line[20000];
@@ -113,7 +113,7 @@ static void what_is_replaced_takes_no_memory(void **state)
                         "    return O\\n\"}}",
                         "{\"ok\":true,\"added\":1,\"programs\":2}\n");
     }
-    assert_in_range(mallinfo2().uordblks, 0, before + (8 << 20)); /* of 40 MB that came */
+    assert_in_range(mallinfo2().uordblks, 0, before + (8 << 20)); /* of 40 MB received */
     expect_text(
         "{\"run\": {}}",
         "{\"ok\":true,\"runs\":3,\"solved\":2,\"errors\":0,\"scores\":{\"turn\":{\"runs\":2,"

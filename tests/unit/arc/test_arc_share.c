@@ -1,4 +1,4 @@
-/* test_arc_share.c - programs that begin alike: what they share is computed once, and nothing else
+/* test_arc_share.c - programs that begin alike: common prefixes are computed once, and nothing else
  * changes. */
 #include "arc_session_fixture.h"
 
@@ -17,7 +17,7 @@ static void add_grids(fixture *r, int *grids)
         grids[g] = fixture_made_grid(r, 5 + (uint64_t)g);
 }
 
-/* Made programs, each several times: alike from the beginning to the end. Some fail. */
+/* Generated programs, several copies of each, alike from beginning to end. Some fail. */
 static void add_solvers(fixture *r)
 {
     int grids[GRIDS];
@@ -49,7 +49,7 @@ static void add_batts(fixture *r)
     }
 }
 
-/* Both, with and without sharing, twice: the second time prefixes are resident. */
+/* Runs twice with and without sharing: the second time, prefixes are resident. */
 static void compare(const char *backend, qn_arc_limits limits, void (*add)(fixture *))
 {
     fixture alone = open_sharing(backend, QN_ARC_PREFIXES_OFF, limits);
@@ -93,7 +93,7 @@ static void batts_that_share_give_what_they_give_alone(void **state)
     compare("sim", (qn_arc_limits){ 0 }, add_batts);
 }
 
-/* A rest has used less than its program: at a limit the program is run. */
+/* A rest uses less than its program: at a limit the whole program is run. */
 static void limits_are_met_where_they_are_without_sharing(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static const char failing_prefix[] = "def solve_fails(I):\n"
                                      "    O = %s(initset(x2))\n"
                                      "    return O\n";
 
-/* Puts the word in the place of %s. */
+/* Replaces %s by the word. */
 static void replace_word(qn_str *text, const char *word)
 {
     char *at = strstr(text->data, "%s");
@@ -172,7 +172,7 @@ static void steps_and_line_of_a_failure_are_those_of_the_program(void **state)
     }
 }
 
-/* When. */
+/* When to share. */
 
 static void add_text(fixture *r, const char *text, int n)
 {

@@ -1,8 +1,8 @@
-/* test_arc_slots.c - instructions compute what the nodes say, no matter which slots they share.
+/* test_arc_slots.c - instructions compute what the nodes say, whichever slots they share.
  *
  * Two tiny interpreters over symbols: a value is a number made from the operation and the values of
- * its operands. One goes through the nodes of the parser, one through the instructions. A slot that
- * is overwritten while somebody still needs it gives another number.
+ * its operands. One interprets the nodes of the parser, the other the instructions. Overwriting a
+ * slot whose value is still needed changes the number.
  */
 #include "arc_program_fixture.h"
 
@@ -41,7 +41,7 @@ static uint64_t symbol_of_value(const qn_arc_value *v)
     return v->kind == QN_ARC_BOOL ? ARC_SLOT_BOOL(v->number) : ARC_SLOT_INT(v->number);
 }
 
-/* Values of all nodes; those of records and output count. */
+/* Values of all nodes; those of records and the output are compared. */
 static void run_nodes(const qn_arc_dag *dag, uint64_t *values)
 {
     for (int i = 0; i < dag->n; i++) {
@@ -84,7 +84,7 @@ static uint64_t operand(const qn_arc_code *code, const machine *m, int a)
     return slot;
 }
 
-/* Needs come to at most four, so that they are operands of one NEED. */
+/* There are at most four needs, so they are operands of one NEED. */
 static void run_code(const qn_arc_code *code, machine *m)
 {
     const arc_program head = head_of(code);
@@ -116,7 +116,7 @@ static void run_code(const qn_arc_code *code, machine *m)
 
 static const char *const constants[] = { "ONE", "T", "UP", "7", "size" };
 
-/* A name to use: mostly a recent one, now and then an old one, a parameter or a constant. */
+/* A name to use: mostly a recent one, sometimes an old one, a parameter or a constant. */
 static void add_name(qn_str *text, int n_before, int is_batt, uint64_t *seed)
 {
     const uint64_t kind = draw(seed, 10);

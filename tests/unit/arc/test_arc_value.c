@@ -118,7 +118,7 @@ static void large_sets_keep_the_first_of_equal_items(void **state)
     qn_arc_value set;
 
     (void)state;
-    for (int i = 0; i < N; i++) /* 1 comes as truth value first, 0 as number first */
+    for (int i = 0; i < N; i++) /* 1 appears first as a truth value, 0 first as a number */
         items[i] = i == 100 ? v_bool(1) : i == 40 ? v_bool(0) : v_int(i < 100 ? i % 2 * 7 : i % 8);
     set = qn_arc_set_of(items, N);
     assert_int_equal(set.n, 8);

@@ -1,4 +1,4 @@
-/* test_arc_vm_backwards.c - the virtual machine the way of a team of 32, the last lane first. */
+/* test_arc_vm_backwards.c - the virtual machine run like a team of 32, last lane first. */
 /* test: long */
 #define WIDTH 32
 #define LANES_BACKWARDS

@@ -1,4 +1,4 @@
-/* test_arc_vm_batt.c - batt programs: what a failed step spoils and what it does not. */
+/* test_arc_vm_batt.c - batt programs: which steps a failed step affects, and which not. */
 #include "arc_session_fixture.h"
 
 #include "domain/arc/value/value.h"
@@ -16,7 +16,7 @@ typedef struct records {
     fixture r;
 } records;
 
-/* Runs the text on a grid of two rows; without passes, so that every step is one. */
+/* Runs the text on a grid of two rows; without passes, so that every step stays separate. */
 static records run_text(const char *backend, const char *text)
 {
     static const unsigned char cells[] = { 1, 2, 0, 0, 2, 1 };
@@ -64,7 +64,7 @@ static void assert_text(const qn_arc_value *v, const char *expected)
     qn_str_free(&text);
 }
 
-/* The matrix. */
+/* All forms of steps. */
 
 typedef enum { PLAIN, PILED, MIXED, N_FORMS } form;
 
@@ -295,7 +295,7 @@ static void extras_of_batt_programs_give_what_they_say(void **state)
     }
 }
 
-/* The default of a function is a constant one, which calls count as any other. */
+/* The default of a function is a constant function, whose calls count like any other. */
 static void constant_function_called_without_end_is_stopped(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void constant_function_called_without_end_is_stopped(void **state)
     }
 }
 
-/* 40 grids a run are more than programs of one output have room for. */
+/* 40 grids per run need more space than programs of one output have. */
 static void records_find_room_at_once(void **state)
 {
     enum { RECORDS = 40, RUNS = 400 };

@@ -1,4 +1,4 @@
-/* test_arc_vm_devices.c - a batch over several devices: the results of one. */
+/* test_arc_vm_devices.c - a batch over several devices gives the results of one device. */
 #include "arc_session_fixture.h"
 
 enum { INSTANCES = 1200 };
@@ -56,7 +56,7 @@ static void four_devices_give_the_results_of_one_in_every_mode(void **state)
     fixture_close(&ref);
 }
 
-/* New content of a batch reaches every device, also one that was idle in the last batch. */
+/* New content of a batch reaches every device, even one that was idle in the last batch. */
 static void new_programs_and_grids_reach_all_devices(void **state)
 {
     fixture ref = open_devices("cpu", NULL, (qn_arc_session_options){ 0 });

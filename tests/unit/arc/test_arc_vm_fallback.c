@@ -1,5 +1,5 @@
-/* test_arc_vm_fallback.c - what does not fit is run again with more room, and at last on the CPU:
- * nothing changes but the counters.
+/* test_arc_vm_fallback.c - runs that exceed a limit are run again with more memory, and at last on
+ * the CPU: only the counters change.
  */
 #include "arc_session_fixture.h"
 #include "golden.h"
@@ -26,7 +26,7 @@ static void assert_sums(const fixture *r)
         assert_true(s->gpu_ops + s->cpu_ops >= s->steps_total);
 }
 
-/* Room. */
+/* Memory. */
 
 static void compare_limits(qn_arc_limits limits)
 {
@@ -77,7 +77,8 @@ static void calls_nested_beyond_eight_frames_run_again(void **state)
 static const char needs_megabytes[] = "def solve_big(I):\n    x = repeat(I, 300000)\n"
                                       "    O = size(x)\n    return O\n";
 
-/* Runs the program; it leaves the device once, with that line and result. The counts after it. */
+/* Runs the program, which must leave the device once, with that line and result. Returns the counts
+ * afterwards. */
 static qn_arc_stats run_leaving(qn_arc_limits limits, const char *program, int code,
                                 const char *line, const char *output)
 {
@@ -322,7 +323,7 @@ static void each_primitive_can_be_switched_off_on_the_device(void **state)
 
 /* Outputs. */
 
-/* Each output is 90 KB and more, some beyond a megabyte: far beyond the room for 1 KB each. */
+/* Each output is 90 KB or more, some beyond a megabyte: far more than the usual 1 KB each. */
 static void outputs_without_room_are_run_again_without_loss(void **state)
 {
     enum { N = 80 };

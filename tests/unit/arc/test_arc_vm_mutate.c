@@ -1,7 +1,7 @@
 /* test_arc_vm_mutate.c - compiled programs with a few bytes changed: the check refuses them, or the
- * virtual machine comes to an end with them.
+ * virtual machine finishes with them.
  *
- * The changes depend on nothing but a counter, so a failure comes back.
+ * The changes depend only on a counter, so failures are reproducible.
  */
 #include "arc_program_fixture.h"
 
@@ -18,8 +18,8 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
     return qn_random_u64(17, (*seed)++) % below;
 }
 
-/* The place of an instruction's field, or of any byte; what lies there becomes a small number, one
- * of what is there already, or anything. */
+/* Changes an instruction's field, or any byte: to a small number, one of those already there, or
+ * anything. */
 static void mutate(unsigned char *code, size_t n, arc_program head, uint64_t *seed)
 {
     size_t at = draw(seed, n);
@@ -71,7 +71,7 @@ static qn_arc_code made_code(int number)
     return code;
 }
 
-/* The machine leaves a value that can be read, or the reason why there is none. */
+/* The machine leaves a readable value, or the reason why there is none. */
 static void assert_readable(const bare_vm *vm)
 {
     for (uint32_t k = 0; k < vm->par.n_instances; k++) {

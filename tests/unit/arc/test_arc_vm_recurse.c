@@ -1,5 +1,5 @@
-/* test_arc_vm_recurse.c - calls by the stack of C against calls by the machine's frames: the same
- * values, failures, steps, depths and bytes, under every limit.
+/* test_arc_vm_recurse.c - calls on the C stack compared with calls by the machine's frames: the
+ * same values, failures, steps, depths and bytes, under every limit.
  */
 /* test: long */
 #include "arc_program_fixture.h"
@@ -11,7 +11,7 @@
 
 enum { ARENA = 256 << 10, MADE = 300 };
 
-/* No primitive has this number; but a launch with a switch that is off leaves calls to frames. */
+/* No primitive has this number; but if a launch switches anything off, calls use frames. */
 enum { NO_PRIMITIVE = 255 };
 
 static uint32_t count_ok, count_failed;
@@ -144,7 +144,7 @@ static void closures_agree(void **state)
     bare_close(&vm);
 }
 
-/* As deep as there are frames, and one deeper. */
+/* As deep as the number of frames, and one deeper. */
 static void nested_calls_agree(void **state)
 {
     bare_vm vm = bare_open(ARENA, 0);
@@ -171,7 +171,7 @@ static void nested_calls_agree(void **state)
     bare_close(&vm);
 }
 
-/* A file of bytecode may hold closures that no primitive makes. */
+/* A bytecode file may contain closures that no primitive makes. */
 static void closures_of_any_arity_agree(void **state)
 {
     static const char *const calls[] = { "I(1)", "I(1, 2)", "I(1, 2, 3)" };

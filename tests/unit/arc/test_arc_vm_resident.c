@@ -1,4 +1,5 @@
-/* test_arc_vm_resident.c - programs and grids that stay on the device, and those that had to go. */
+/* test_arc_vm_resident.c - programs and grids that stay on the device, and those that were
+ * evicted. */
 #include "arc_session_fixture.h"
 
 #include "engine/device/context.h"
@@ -44,7 +45,7 @@ static void small_pool_evicts_and_changes_no_result(void **state)
     }
 }
 
-/* Batches fill the pool in another order each time. */
+/* Batches fill the pool in a different order each time. */
 static void jobs_in_any_order_give_the_same_from_a_small_pool(void **state)
 {
     fixture r = open_pool("sim", SMALL_POOL), ref = open_pool("cpu", 0);
@@ -130,7 +131,7 @@ static void forbidden_fallback_makes_a_job_larger_than_the_pool_an_error(void **
     fixture_close(&r);
 }
 
-/* 4000 grids take more than the device has, beside the arenas. */
+/* 4000 grids need more memory than the device has besides the arenas. */
 static void pool_shrinks_to_what_the_device_has_and_says_so(void **state)
 {
     fixture ref = open_pool("cpu", 0);
@@ -171,7 +172,7 @@ static void count_progress(void *user, uint32_t n)
     seen[1]++;
 }
 
-/* 60 ms of work in launches of 5 ms: none of them holds up a display, and a bar moves. */
+/* 60 ms of work in launches of 5 ms: none of them blocks a display, and the progress bar moves. */
 static void long_batch_goes_in_several_launches(void **state)
 {
     static const char text[] = "def solve_a(I):\n    f = power(increment, 2000)\n"
@@ -186,7 +187,7 @@ static void long_batch_goes_in_several_launches(void **state)
     for (int k = 0; k < 3000; k++)
         fixture_job(&r, program, grid);
     fixture_run(&r); /* compiles */
-    fixture_run(&r); /* shows the time */
+    fixture_run(&r); /* measures the time */
     first = qn_arc_session_stats(r.s)->launches;
     qn_arc_session_watch(r.s, count_progress, counts);
     fixture_run(&r);
@@ -249,7 +250,7 @@ static void second_run_uploads_nothing_but_the_list(void **state)
     fixture_close(&r);
 }
 
-/* A grid that is new comes by itself, not with everything that was there. */
+/* A new grid is uploaded by itself, not with everything already there. */
 static void new_grid_is_all_that_is_uploaded(void **state)
 {
     fixture r = fixture_open("sim", (qn_arc_session_options){ .launch_ms = -1 });
@@ -264,7 +265,7 @@ static void new_grid_is_all_that_is_uploaded(void **state)
     before = qn_ctx_transfers(r.ctx);
     fixture_run(&r);
     after = qn_ctx_transfers(r.ctx);
-    assert_int_equal(after.h2d_count - before.h2d_count, 2); /* what is new, and the list */
+    assert_int_equal(after.h2d_count - before.h2d_count, 2); /* the new content, and the list */
     assert_true(after.h2d_bytes - before.h2d_bytes < 200 * 1024);
     fixture_close(&r);
 }
@@ -329,7 +330,7 @@ static int n_injected(const fixture *r)
     return (int)qn_metric_value(qn_ctx_metrics(r->ctx), "gpu_fallback_count", NULL);
 }
 
-/* Whichever allocation of the device fails, once or from then on, results are the same. */
+/* Whichever allocation of the device fails, once or from then on, results do not change. */
 static void every_failed_allocation_of_the_device_is_survived(void **state)
 {
     fixture ref = open_pool("cpu", 0);
@@ -358,7 +359,7 @@ static void every_failed_allocation_of_the_device_is_survived(void **state)
     fixture_close(&ref);
 }
 
-/* The device fails at some point; the CPU does what it would have done. */
+/* The device fails at some point; the CPU takes over with the same results. */
 static void device_that_fails_changes_no_result(void **state)
 {
     static const char *const faults[] = { "launch@1",     "launch@2",     "launch@3*2",
@@ -385,7 +386,8 @@ static void device_that_fails_changes_no_result(void **state)
     fixture_close(&ref);
 }
 
-/* Content that was uploaded in pieces is only on the device and in the host's copy of the pool. */
+/* Content that was uploaded in pieces exists only on the device and in the host's copy of the
+ * pool. */
 static void device_lost_after_pieces_were_loaded_changes_no_result(void **state)
 {
     fixture ref = open_pool("cpu", 0);

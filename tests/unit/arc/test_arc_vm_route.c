@@ -69,7 +69,7 @@ static void device_that_is_named_gets_everything(void **state)
     fixture_close(&r);
 }
 
-/* Both places are tried; then the batch stays where it takes less. */
+/* Both places are tried; then the batch stays where it is faster. */
 static void small_batches_stay_on_the_cpu_where_launches_are_slow(void **state)
 {
     fixture ref = open_route("cpu", NULL, NULL), r = open_route("cpu,sim:0", "auto", slow);
@@ -118,7 +118,7 @@ static void decisions_are_explained(void **state)
     qn_temp_dir_remove(&dir);
 }
 
-/* A process begins with what the last one measured. */
+/* A process starts with the measurements of the last one. */
 static void pace_of_a_place_outlives_the_session(void **state)
 {
     qn_temp_dir dir;
@@ -148,7 +148,8 @@ static void pace_of_a_place_outlives_the_session(void **state)
     qn_temp_dir_remove(&dir);
 }
 
-/* A process that runs one batch pays for the module each time, which the next one knows. */
+/* A process that runs a single batch pays for loading the module each time, and the next one knows
+ * that. */
 static void first_batch_of_a_process_is_priced_as_first_ones_were(void **state)
 {
     qn_temp_dir dir;

@@ -1,4 +1,5 @@
-/* test_arc_vm_share.c - how teams share out instances, and lanes the elements of loops. */
+/* test_arc_vm_share.c - how instances are divided among teams, and elements of loops among
+ * lanes. */
 #include "arc_bare_vm.h"
 
 #include "arc_values.h"
@@ -23,7 +24,7 @@ static void every_instance_is_in_one_queue_once(void **state)
                 for (uint32_t q = 0; q < queues; q++) {
                     uint32_t taken = 0, mine;
 
-                    /* A queue is over at its first number beyond the list. */
+                    /* A queue ends at its first number beyond the list. */
                     while ((mine = arc_queued(&par, q, taken++)) < n)
                         times[mine]++;
                 }
@@ -54,7 +55,7 @@ static void a_primitive_may_loop_if_it_calls_functions(void **state)
         assert_int_equal(arc_may_loop(ARC_SLOT(ARC_PRIM, 2, op)), qn_arc_op_has_class(op, 'H'));
 }
 
-/* The mark of a closure that was written into a file, and of the same one made by the machine. */
+/* The mark of a closure written to a file, and of the same one made by the machine. */
 static void check_marks(qn_arc_value inner, int expected)
 {
     static unsigned char arena[256];

@@ -1,4 +1,4 @@
-/* test_arc_vm_verify.c - runs of a device checked against the CPU, and a CPU without a compiler. */
+/* test_arc_vm_verify.c - runs of a device are checked against the CPU, also without a compiler. */
 #include "arc_session_fixture.h"
 
 #include "domain/arc/run/session_impl.h"
@@ -93,7 +93,7 @@ static void wrong_result_is_an_error_where_fallback_is_forbidden(void **state)
     fixture_close(&r);
 }
 
-/* Arenas are scratch that no two devices leave alike. */
+/* Arenas are scratch memory that differs between devices. */
 static void device_with_other_arenas_raises_no_alarm(void **state)
 {
     qn_ctx *ctx = has_backend("opencl")
@@ -135,7 +135,7 @@ static void device_that_fails_without_a_compiler_leaves_the_built_in_kernel(void
     fixture_close(&ref);
 }
 
-/* Lanes that were asked for on the CPU itself: there is nothing to fall back from. */
+/* Lanes requested on the CPU itself: there is nothing to fall back from. */
 static void cpu_without_a_compiler_refuses_other_lanes(void **state)
 {
     fixture r;

@@ -1,7 +1,7 @@
-/* test_args.c - command lines: what is understood, what is refused, and in which words. */
+/* test_args.c - command lines: what is accepted, what is refused, and with which words. */
 #include "test.h"
 
-/* The command is no library; its files are tested as part of this one. */
+/* The command is not a library; its files are compiled into this test. */
 #include "cli/args.c"
 #include "cli/globals.c"
 #include "cli/help.c"

@@ -1,4 +1,4 @@
-/* test_completion.c - what shells offer follows from the tables. */
+/* test_completion.c - completions offered in shells follow from the tables. */
 #include "test.h"
 
 #include "cli/args.c"

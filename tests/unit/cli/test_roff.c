@@ -1,4 +1,4 @@
-/* test_roff.c - what a man page prints is the text it was given. */
+/* test_roff.c - a rendered man page shows the text it was made from. */
 #include "test.h"
 
 #include "cli/manual/roff.c"

@@ -1,4 +1,4 @@
-/* addition.h - a graph of one addition, for tests of what becomes of its stage. */
+/* addition.h - a graph of one addition, for tests that follow its stage. */
 #ifndef QN_TESTS_ADDITION_H
 #define QN_TESTS_ADDITION_H
 

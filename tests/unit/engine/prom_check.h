@@ -1,7 +1,7 @@
 /* prom_check.h - a strict reader of Prometheus text 0.0.4, for the tests that write it.
  *
- * Stricter than scrapers are: HELP, then TYPE, then the samples of the family; no family twice,
- * no series twice, no space but the one before the value, a newline at the end.
+ * Stricter than scrapers: HELP, then TYPE, then the samples of the family; no family twice, no
+ * series twice, no space except the one before the value, a newline at the end.
  */
 #ifndef QN_TEST_PROM_CHECK_H
 #define QN_TEST_PROM_CHECK_H
@@ -16,7 +16,7 @@ typedef struct prom {
     char family[128], type[16];
     char *seen; /* "\n"-separated families and series */
     size_t n_samples, n_families;
-    char fault[400]; /* "" when the text is valid */
+    char fault[400]; /* "" if the text is valid */
 } prom;
 
 static int prom_fail(prom *p, const char *why, const char *line, size_t n)
@@ -25,7 +25,7 @@ static int prom_fail(prom *p, const char *why, const char *line, size_t n)
     return 0;
 }
 
-/* Notes `what`; false when it was there before. */
+/* Records `what`; false if it was there before. */
 static int prom_note(prom *p, const char *kind, const char *what, size_t n)
 {
     char entry[2048];
@@ -48,7 +48,8 @@ static size_t prom_word(const char *s, int with_colon)
     return n;
 }
 
-/* {key="value",...}: its length, or 0. `quantile` gets the value of that label, or NaN. */
+/* {key="value",...}: returns its length, or 0. `quantile` receives the value of that label, or
+ * NaN. */
 static size_t prom_labels(const char *s, double *quantile)
 {
     const char *at = s + 1;
@@ -134,7 +135,7 @@ static int prom_line(prom *p, const char *line, size_t n)
     return p->type[0] ? prom_sample(p, line, n) : prom_fail(p, "sample without TYPE", line, n);
 }
 
-/* "" when `text` is valid, else what is wrong with it. */
+/* "" if `text` is valid, otherwise the fault. */
 static const char *prom_check(prom *p, const char *text)
 {
     *p = (prom){ .seen = calloc(1, 1) };

@@ -1,7 +1,7 @@
-/* test_branch.c - independent branches of a graph run side by side, and nothing else changes.
+/* test_branch.c - independent branches of a graph run in parallel, and nothing else changes.
  *
- * Sim does work when it is queued, so a missing wait does not spoil its results; but it counts
- * work that began too early by its clock (qn_sim_races), which close_fixture asks for.
+ * Sim does work when it is queued, so a missing wait does not spoil its results; but it counts work
+ * that began too early by its clock (qn_sim_races), which close_fixture checks.
  */
 #include "engine_counters.h"
 
@@ -9,7 +9,7 @@
 
 #include "engine/plan/graph_impl.h"
 
-/* A launch takes 100 us and nothing else takes time, so clocks can be worked out by hand. */
+/* Only launches take time, 100 us each, so clocks can be worked out by hand. */
 #define ONLY_LAUNCHES                                                                              \
     "sim.launch_us=100,sim.submit_us=0,sim.h2d_us=0,sim.d2h_us=0,sim.gbps=1e9,sim.h2d_gbps=1e9,"   \
     "sim.d2h_gbps=1e9,sim.kernels=8"
@@ -62,7 +62,7 @@ static void join(fixture *r, const char *name, qn_buf *x, qn_buf *y, qn_buf *to)
     must(stage_vadd(r->graph, name, qn_range_1d(N), x, y, to, &failure));
 }
 
-/* One run and its virtual time. */
+/* The virtual time of one run. */
 static double run_us(fixture *r)
 {
     const double begin = qn_ctx_now_us(r->ctx);
@@ -78,7 +78,7 @@ static void expect_us(double is, double should)
         fail_msg("%.3f us, expected %.3f", is, should);
 }
 
-/* The branches that the plan of a run from the start has. */
+/* The branches in the plan of a run from the start. */
 static const qn_branches *branches_of(const fixture *r)
 {
     return &r->graph->plan.branches;
@@ -169,7 +169,7 @@ static void more_branches_than_streams_share_them_evenly(void **state)
     close_fixture(&r);
 }
 
-/* What was joined is free again: two streams are enough for any number of rounds. */
+/* A joined stream is free again: two streams are enough for any number of rounds. */
 static void rounds_of_fork_and_join_use_the_same_streams(void **state)
 {
     fixture r = open_fixture(1, ONLY_LAUNCHES);
@@ -279,7 +279,7 @@ static void temporaries_of_branches_do_not_share_memory(void **state)
         add(&r, "left2", r.temps[0], r.bufs[1]);
         add(&r, "right", r.bufs[0], r.temps[1]);
         add(&r, "right2", r.temps[1], r.bufs[2]);
-        join(&r, "join", r.bufs[1], r.bufs[2], r.temps[2]); /* and here one of them is free */
+        join(&r, "join", r.bufs[1], r.bufs[2], r.temps[2]); /* from here on one of them is free */
         add(&r, "end", r.temps[2], r.bufs[3]);
         for (int run = 0; run < 4; run++)
             run_us(&r);
@@ -310,7 +310,7 @@ static void memory_of_temporaries_is_guarded_from_run_to_run(void **state)
     close_fixture(&r);
 }
 
-/* What a run does after a halt follows what it did before, on whatever stream that was. */
+/* Work after a fallback follows the work before it, whatever stream that was on. */
 static void stages_after_a_fallback_wait_for_all_branches(void **state)
 {
     fixture r = open_fixture(1, ONLY_LAUNCHES ",launch:bad*1");
@@ -327,10 +327,11 @@ static void stages_after_a_fallback_wait_for_all_branches(void **state)
     close_fixture(&r);
 }
 
-/* Both branches read what one upload brings, and end in downloads. */
+/* Both branches read the result of one upload, and end in downloads. */
 static void replayed_branches_wait_for_copies_and_copies_for_them(void **state)
 {
-    static const int sizes[] = { 1000, 200000 }; /* copies on the graph's stream, and apart */
+    static const int sizes[] = { 1000, 200000 }; /* copies on the graph's stream, and on a separate
+                                                  * one */
 
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -441,7 +442,7 @@ static void random_graphs_give_the_same_bits_with_and_without(void **state)
     }
 }
 
-/* Its queues really run at the same time. */
+/* Queues of this device really run in parallel. */
 static void random_graphs_give_the_same_bits_on_opencl(void **state)
 {
     static float want[N_BUFS * N], got[N_BUFS * N];

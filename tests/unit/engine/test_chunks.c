@@ -1,4 +1,4 @@
-/* test_chunks.c - who may take which items of a batch. */
+/* test_chunks.c - which worker may take which items of a batch. */
 #include "test.h"
 
 #include "engine/split/split_impl.h"

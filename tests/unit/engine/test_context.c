@@ -1,4 +1,4 @@
-/* test_context.c - what opening a context makes of options and environment.
+/* test_context.c - opening a context with options and environment variables.
  *
  * This program has its own list of backends: the real ones, with counters in front of cpu and sim.
  */
@@ -59,7 +59,7 @@ static int clean_environment(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         unsetenv(variables[i]);
-    setenv("QUERN_HIDE", "opencl,cuda", 1); /* what is here must not matter */
+    setenv("QUERN_HIDE", "opencl,cuda", 1); /* real devices of this machine must not matter */
     counted_cpu = qn_backend_cpu;
     counted_sim = qn_backend_sim;
     counted_sim.count = count_sim;
@@ -69,7 +69,7 @@ static int clean_environment(void **state)
     return 0;
 }
 
-/* Opening fails with this status and a sentence that has `word` in it. */
+/* Opening fails with this status and a sentence that contains `word`. */
 static void refused(qn_options options, qn_status status, const char *word)
 {
     qn_err err = { .text = "" };
@@ -104,7 +104,7 @@ static const char *reason_of(const qn_ctx *ctx, const char *backend)
     return "no such backend";
 }
 
-/* Opens with this --backend value; checks devices, the pinned one and the router's choices. */
+/* Opens with this --backend value; checks devices, the pinned one and the router's candidates. */
 static void selects(const char *backend, const char *ids, int pinned, unsigned candidates)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend, .fault = "sim.devices=4"));
@@ -122,7 +122,7 @@ static void a_name_an_index_or_a_list_selects_devices(void **state)
     (void)state;
     selects("cpu", "cpu:0", 0, 1);
     selects("cpu:0", "cpu:0", 0, 1);
-    selects("auto", "cpu:0", -1, 1); /* sim is never chosen by itself */
+    selects("auto", "cpu:0", -1, 1); /* sim is never chosen automatically */
     selects("sim", "cpu:0 sim:0 sim:1 sim:2 sim:3", 1, 0x1e);
     selects("sim:0", "cpu:0 sim:0", 1, 2);
     selects("sim:2", "cpu:0 sim:2", 1, 2);
@@ -185,7 +185,7 @@ static void an_unknown_backend_is_a_usage_error(void **state)
     refused(QN_OPTIONS(.backend = NULL), QN_ERR_USAGE, "'gpu'");
 }
 
-/* Opens while stderr is read; the line must be this one. */
+/* Opens while stderr is captured; its line must be this one. */
 static void falls_back(const char *backend, const char *fault, const char *line, const char *ids)
 {
     char text[2048];
@@ -268,7 +268,7 @@ static void a_budget_is_a_size_or_a_share_of_free_memory(void **state)
     budget_is("100%", 1000000000);
     budget_is("12.5%", 125000000);
     budget_is("512M", (uint64_t)512 << 20);
-    budget_is("8G", (uint64_t)8 << 30); /* the device may give less; that is seen when it does */
+    budget_is("8G", (uint64_t)8 << 30); /* the device may have less; that shows when it does */
     budget_is("64K", 65536);
     budget_is("12345", 12345);
     setenv("QUERN_MEM_BUDGET", "3M", 1);
@@ -390,7 +390,7 @@ static void options_say_their_size_and_may_be_shorter(void **state)
     qn_ctx *ctx;
 
     (void)state;
-    options.size = offsetof(qn_options, verify_pct); /* as an older header had it */
+    options.size = offsetof(qn_options, verify_pct); /* as in an older header */
     ctx = open_with(options);
     assert_int_equal(ctx->settings.threads, 3);
     assert_true(ctx->settings.verify_pct == 0);
@@ -447,7 +447,7 @@ static void rules_of_option_and_environment_are_added(void **state)
     qn_ctx_close(ctx);
 }
 
-/* One context for all. */
+/* One context for all threads. */
 
 static void all_ops_share_one_device_that_was_opened_once(void **state)
 {

@@ -6,7 +6,8 @@
 #include "engine/split/split_impl.h"
 #include "util/temp_dir.h"
 
-/* What other tests left in the cache must not matter; the one test of profiles has its own. */
+/* Profiles that other tests left in the cache must not matter; the one test of profiles uses its
+ * own. */
 static int ignore_profiles(void **state)
 {
     (void)state;
@@ -124,7 +125,7 @@ static void busy_device_is_worth_less(void **state)
     for (int d = 1; d <= 4; d++)
         ctx->router->speeds[d] = (qn_speed){ 5, d == 2 ? 300 : 100, 1000, 1 };
     assert_order(ctx, 1, (int[]){ 2 }, 1);
-    /* Busy nearly all the time that the context exists. */
+    /* Busy for nearly all of the context's lifetime. */
     qn_metric_set(qn_metric_of(ctx->metrics, "wall_time_s", NULL), 10);
     qn_metric_add(ctx->devices[2].m.exec_seconds, 9.5);
     assert_order(ctx, 4, (int[]){ 1, 3, 4, 2 }, 4);
@@ -221,7 +222,7 @@ static void a_list_of_backends_is_a_set(void **state)
     assert_int_equal(qn_devices_shared(ctx, "sim:1,cpu"), 2);
     qn_ctx_close(ctx);
     ctx = open_with(QN_OPTIONS(.backend = "cpu,sim", .log = "none"));
-    assert_int_equal(qn_devices_shared(ctx, NULL), 0); /* the router has the choice */
+    assert_int_equal(qn_devices_shared(ctx, NULL), 0); /* the router chooses */
     assert_int_equal(qn_devices_shared(ctx, "cpu,sim"), 2);
     qn_ctx_close(ctx);
 }

@@ -1,4 +1,4 @@
-/* test_evict.c - device memory stays under its budget, and nothing is lost by it.
+/* test_evict.c - device memory stays within its budget, without losing data.
  *
  * Arrays of 4096 floats fill one block of 16 KiB; budgets are counted in such blocks.
  */
@@ -16,7 +16,7 @@ static qn_ctx *open_blocks(int blocks, const char *fault)
     return open_with(QN_OPTIONS(.backend = "sim", .mem_budget = budget, .fault = fault));
 }
 
-/* An array without an address in the caller's hands, so that the host may move it. */
+/* An array whose address the caller does not hold, so that the host may move it. */
 static qn_buf *filled(qn_ctx *ctx, const char *name, float value)
 {
     static float data[N];
@@ -48,7 +48,7 @@ static qn_graph *add_graph(qn_ctx *ctx, qn_buf *in, float k, qn_buf *out)
     return g;
 }
 
-/* Runs one such stage; `in` stays clean on the device, `out` dirty. */
+/* Runs one such stage; `in` stays clean on the device, `out` becomes dirty. */
 static void run_add(qn_ctx *ctx, qn_buf *in, float k, qn_buf *out)
 {
     qn_graph *g = add_graph(ctx, in, k, out);
@@ -124,8 +124,8 @@ static void dirty_copies_are_spilled_least_recently_used_first(void **state)
     qn_ctx_close(ctx);
 }
 
-/* The plan counts on the copy of `late`, which only its second stage touches. Memory for the first
- * stage must not be made of it, though it is the oldest and clean. */
+/* The plan relies on the copy of `late`, which only its second stage uses. It must not be evicted
+ * for the first stage, although it is the oldest and clean. */
 static void plan_does_not_evict_what_its_later_steps_need(void **state)
 {
     qn_ctx *ctx = open_blocks(4, NULL);
@@ -154,7 +154,7 @@ static void plan_does_not_evict_what_its_later_steps_need(void **state)
     qn_ctx_close(ctx);
 }
 
-/* A recording holds the addresses of blocks that are gone: it must not be replayed. */
+/* A recording holds the addresses of evicted blocks, so it must not be replayed. */
 static void recording_is_not_replayed_once_its_blocks_are_evicted(void **state)
 {
     qn_ctx *ctx = open_blocks(3, NULL);
@@ -184,7 +184,7 @@ static void recording_is_not_replayed_once_its_blocks_are_evicted(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Temporaries of a graph that does not run hold nothing of value. */
+/* Temporaries of a graph that is not running hold nothing of value. */
 static void idle_temporaries_make_room(void **state)
 {
     qn_ctx *ctx = open_blocks(4, NULL);
@@ -272,7 +272,7 @@ static int close_spill_dir(void **state)
     (void)state;
     unsetenv("QUERN_SPILL_DIR");
     unsetenv("QUERN_HOST_BUDGET");
-    return rmdir(spill_dir); /* fails when anything was left in it */
+    return rmdir(spill_dir); /* fails if anything was left in it */
 }
 
 static void host_copies_go_to_files_over_the_host_budget(void **state)
@@ -321,7 +321,7 @@ static void least_recently_used_host_copy_goes_first(void **state)
     qn_ctx_close(ctx);
 }
 
-/* A stage needs all its arrays at once: getting one must not push another out. */
+/* A stage needs all its arrays at once: fetching one must not evict another. */
 static void stages_keep_their_arrays_while_they_run(void **state)
 {
     static const char *const backends[] = { "cpu", "sim" };
@@ -381,7 +381,7 @@ static void address_in_the_callers_hands_stays_good(void **state)
     qn_ctx_close(ctx);
 }
 
-/* What a device has as well need not be written to a file. */
+/* A host copy need not be written to a file if a device has the data too. */
 static void host_copy_that_a_device_has_is_dropped(void **state)
 {
     qn_ctx *ctx;

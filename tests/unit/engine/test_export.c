@@ -59,7 +59,7 @@ static char *as_prometheus(qn_metrics *m)
     return text.data;
 }
 
-/* "a b c": the keys of an object in the order they stand in the file. */
+/* Checks the keys of an object, in file order, against "a b c". */
 static void assert_keys(const json_t *object, const char *expected)
 {
     char keys[400] = "";

@@ -1,4 +1,5 @@
-/* test_fallback.c - a device that fails costs time, never results; and it is always said. */
+/* test_fallback.c - a device that fails costs time but never changes results, and is always
+ * reported. */
 #include "engine_counters.h"
 
 #include "engine/device/context.h"
@@ -45,7 +46,7 @@ static void close_work(work *w)
     qn_ctx_close(w->ctx);
 }
 
-/* After `runs` runs; sum was made before y was changed by the last one. */
+/* After `runs` runs; sum was computed before the last run changed y. */
 static void check_results(const work *w, int runs)
 {
     static float sum[N], y[N], out[N];
@@ -63,12 +64,12 @@ static void check_results(const work *w, int runs)
 }
 
 static const struct {
-    const char *rule;  /* in the first run */
+    const char *rule;  /* active in the first run */
     const char *stage; /* that falls back */
     const char *reason;
-    const char *line; /* pattern of what is printed first */
+    const char *line; /* pattern of the first printed line */
     double verify_pct;
-    int again; /* lines of the second run */
+    int again; /* number of lines of the second run */
 } classes[] = {
     { "compile:inout*1", "inout", "injected",
       "^\\[GPU\\] inout failed: injected compile fault \\(kernel saxpy\\)\\. CPU fallback\\.", 0,
@@ -128,7 +129,7 @@ static void run_class(const char *backend, size_t i)
     assert_true(count_of(w.ctx, "gpu_total_failures") == fallback_lines(text));
     check_results(&w, 1);
 
-    /* Once more, with whatever the fault left behind. */
+    /* Runs again, with whatever state the fault left. */
     CAPTURE_STDERR(text, sizeof text, st = run_and_wait(&w, &failure));
     if (st != QN_OK || fallback_lines(text) != classes[i].again)
         fail_msg("%s again: %s %s", classes[i].rule, failure.text, text);
@@ -191,7 +192,7 @@ static void environment_forbids_fallback(void **state)
     unsetenv("QUERN_FALLBACK");
 }
 
-/* What the OpenCL compiler refuses and the C compiler takes. */
+/* Refused by the OpenCL compiler, accepted by the C compiler. */
 static void kernel_that_only_the_cpu_can_compile_runs_there(void **state)
 {
     static const char text[] = "static int twice(int v) { return 2 * v; }\n"
@@ -219,7 +220,7 @@ static void kernel_that_only_the_cpu_can_compile_runs_there(void **state)
     must(qn_graph_stage(g, "call", qn_kernels_find(module, "call"), qn_range_1d(3),
                         (const qn_arg[]){ qn_arg_buf(x), qn_arg_buf(y) }, &failure));
     CAPTURE_STDERR(lines, sizeof lines, must(qn_graph_run(g, &failure)));
-    /* The driver may have words of its own. */
+    /* The driver may use other words. */
     assert_true(
         matches(lines, "\\[GPU\\] call failed: module pointers: .+[^.]\\. CPU fallback\\.\n"));
     assert_true(fallbacks(ctx, "call", "compile") == 1);
@@ -402,7 +403,7 @@ static void absent_backend_falls_back_at_init(void **state)
     unsetenv("QUERN_HIDE");
 }
 
-/* A graph of one stage that is made now, run, and what it printed. */
+/* A new graph of one stage, run once, and the output it printed. */
 static qn_graph *lone_graph(work *w, qn_status wanted, char *text, size_t size)
 {
     qn_graph *graph = NULL;

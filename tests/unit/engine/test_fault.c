@@ -1,4 +1,4 @@
-/* test_fault.c - fault rules: what they say, and when they strike. */
+/* test_fault.c - fault rules: how they are parsed, and when they strike. */
 #include "engine_fixture.h"
 
 #include "engine/device/context.h"
@@ -109,7 +109,7 @@ static void size_is_a_lower_bound_that_does_not_count_itself(void **state)
     (void)state;
     assert_string_equal(pattern(faults, "alloc", "x", 1536, 3), "...");
     assert_string_equal(pattern(faults, "alloc", "x", 1537, 3),
-                        ".xx"); /* small ones were no events */
+                        ".xx"); /* small ones are not events */
     qn_faults_free(faults);
 }
 

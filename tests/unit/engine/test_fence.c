@@ -1,4 +1,4 @@
-/* test_fence.c - asking for the end of a run, and runs that leave failures to their caller. */
+/* test_fence.c - checking for the end of a run, and runs that leave failures to their caller. */
 #include "engine_fixture.h"
 
 #include "engine/plan/graph_impl.h"
@@ -17,7 +17,7 @@ static void graph_can_be_asked_whether_it_is_done(void **state)
     must(qn_graph_run(g, &failure));
     while (!qn_graph_is_done(g))
         n_polls++;
-    assert_in_range(n_polls, 1000, 10000); /* 100 us at 0.05 us per question */
+    assert_in_range(n_polls, 1000, 10000); /* 100 us at 0.05 us per check */
     assert_true(value_at(b, 7) == 15);
     qn_graph_free(g);
     qn_buf_free(a);

@@ -1,4 +1,4 @@
-/* test_fuse.c - chains of element-wise stages run as one, and nobody can tell by the result. */
+/* test_fuse.c - chains of element-wise stages run as one, with the same results. */
 #include "engine_counters.h"
 
 #include "engine/plan/graph_impl.h"
@@ -51,7 +51,7 @@ static void mul(fixture *r, const char *name, float k, qn_buf *from, qn_buf *to)
     must(stage_map_mul(r->graph, name, qn_range_1d(N), k, from, to, &failure));
 }
 
-/* y = x + 2 by the stages a and b, with temps[0] between them. */
+/* y = x + 2 by stages a and b, with temps[0] between them. */
 static void add_a_and_b(fixture *r)
 {
     add(r, "a", 1, r->x, r->temps[0]);
@@ -227,7 +227,7 @@ static void temporary_that_is_an_output_stays(void **state)
     close_fixture(&r);
 }
 
-/* The chain reads x where its last stage stands, and by then x is another. */
+/* The chain reads x where its last stage is, and by then x has changed. */
 static void input_that_changes_in_between_stops_it(void **state)
 {
     fixture r = open_fixture();

@@ -40,7 +40,7 @@ static void dependencies_follow_from_buffers(void **state)
     qn_ctx_close(ctx);
 }
 
-/* sim breaks what an OUT argument does not write in full. */
+/* sim overwrites what an OUT argument does not write in full. */
 static void a_range_that_begins_late_keeps_what_is_before_it(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);

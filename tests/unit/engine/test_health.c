@@ -1,4 +1,4 @@
-/* test_health.c - when a device is refused, for how long, and how it comes back. */
+/* test_health.c - when a device is refused, for how long, and how it is accepted again. */
 #include "engine_counters.h"
 
 #include "engine/device/context.h"
@@ -111,7 +111,7 @@ static void probe_that_works_brings_the_device_back(void **state)
     pass_time(ctx, 10 * second);
     qn_health_note(device, 0);
     assert_true(qn_health_ok(device));
-    /* What was before is forgotten: three more are needed, and the pause is short again. */
+    /* Earlier failures are forgotten: three more are needed, and the pause is short again. */
     qn_health_note(device, 1);
     qn_health_note(device, 1);
     assert_true(qn_health_ok(device));
@@ -183,7 +183,7 @@ static void refused_device_is_left_alone_until_the_probe(void **state)
     qn_ctx_close(ctx);
 }
 
-/* One run must not stretch the pause: after the third failure the other stages do not try. */
+/* One run must not extend the pause: after the third failure the other stages do not try. */
 static void one_run_refuses_the_device_once(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .log = "error", .fault = "launch"));
@@ -199,7 +199,7 @@ static void one_run_refuses_the_device_once(void **state)
     assert_true(ctx->devices[1].health.pause_us == 5 * second);
     assert_true(value_at(y, 3) == 24);
 
-    /* The probe is one stage, too. */
+    /* The probe is one stage too. */
     pass_time(ctx, 5 * second);
     CAPTURE_STDERR(text, sizeof text, qn_graph_run(g, &failure));
     assert_true(count_of(ctx, "gpu_total_failures") == 4);

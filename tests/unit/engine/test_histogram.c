@@ -1,4 +1,5 @@
-/* test_histogram.c - distributions in fixed memory: exact where they say so, else within 2 %. */
+/* test_histogram.c - distributions in fixed memory: exact where documented, otherwise within 2
+ * %. */
 #include "test.h"
 
 #include "engine/telemetry/metrics.h"
@@ -184,7 +185,7 @@ static void three_threads_lose_no_observation(void **state)
 
     for (int i = 0; i < N_THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, observe_many, *state), 0);
-    /* A reader in between sees a consistent state. */
+    /* A reader at any time sees a consistent state. */
     for (int i = 0; i < 20; i++) {
         const qn_summary part = qn_histogram_summary(*state);
         if (part.count)

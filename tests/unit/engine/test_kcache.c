@@ -1,4 +1,5 @@
-/* test_kcache.c - compiled kernels on disk: the bytes of a file, what is believed, what is not. */
+/* test_kcache.c - compiled kernels on disk: the bytes of a file, which files are trusted and which
+ * not. */
 #include "test.h"
 
 #include <dirent.h>
@@ -14,7 +15,7 @@
 
 #define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-/* A folder that does not exist yet, in one of our own. */
+/* A folder that does not exist yet, within our own. */
 typedef struct {
     qn_temp_dir root;
     char dir[1100], file[1300];
@@ -174,7 +175,7 @@ static void a_key_that_is_not_there_is_a_miss(void **state)
     const fixture *r = *state;
 
     assert_int_equal(look(r->cache), QN_KCACHE_MISS);
-    assert_false(exists(r->dir)); /* looking makes nothing */
+    assert_false(exists(r->dir)); /* looking creates nothing */
     must_store(r->cache, "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "x");
     assert_int_equal(look(r->cache), QN_KCACHE_MISS);
 }
@@ -189,9 +190,9 @@ static void without_a_folder_nothing_is_kept(void **state)
     qn_kcache_free(off);
 }
 
-/* What is not believed. */
+/* Files that are not trusted. */
 
-/* The entry is bad, it is gone, and the next store puts a good one in its place. */
+/* The entry is bad and removed, and the next store puts a good one in its place. */
 static void expect_bad(const fixture *r)
 {
     assert_int_equal(look(r->cache), QN_KCACHE_BAD);
@@ -212,7 +213,7 @@ static void every_damaged_byte_is_noticed(void **state)
     assert_int_equal(qn_file_read(r->file, &data, &bytes, &err), QN_OK);
     for (size_t i = 0; i < bytes; i++) {
         if (i == 8)
-            continue; /* the kind: another one may be as valid */
+            continue; /* this byte is the kind: another value may be valid too */
         data[i] ^= 1;
         write_raw(r->file, data, bytes);
         data[i] ^= 1;
@@ -285,7 +286,7 @@ static void a_link_is_not_followed(void **state)
     assert_int_equal(rename(r->file, other), 0);
     assert_int_equal(symlink(other, r->file), 0);
     expect_bad(r);
-    assert_true(exists(other)); /* the link was removed, not what it leads to */
+    assert_true(exists(other)); /* the link was removed, not its target */
 }
 
 static void a_pipe_does_not_make_the_caller_wait(void **state)
@@ -333,7 +334,7 @@ static void what_belongs_to_somebody_else_is_not_used(void **state)
     qn_err err;
 
     if (geteuid() != 0)
-        skip(); /* only root can give files away */
+        skip(); /* only root can give files to others */
     must_store(r->cache, KEY, "abc");
     assert_int_equal(chown(r->file, 12345, (gid_t)-1), 0);
     expect_bad(r);
@@ -370,7 +371,7 @@ static void a_folder_in_the_place_of_an_entry_is_an_error(void **state)
     assert_int_equal(count_files(r->dir), 1); /* no temporary is left */
 }
 
-/* In a process of its own: the limit cannot be taken back below root. */
+/* In a separate process, since below root the limit cannot be raised again. */
 static int store_on_full_disk(const fixture *r, size_t limit)
 {
     const struct rlimit room = { limit, limit };
@@ -421,7 +422,7 @@ static void path_of(const fixture *r, int i, char *out, size_t size)
     snprintf(out, size, "%s/%s.qnk", r->dir, key);
 }
 
-/* An entry last used `age_s` ago, of `bytes` bytes that take no room on the disk. */
+/* An entry of `bytes` bytes, last used `age_s` ago, that takes no space on the disk. */
 static void make_entry(const fixture *r, int i, off_t bytes, int age_s)
 {
     const time_t used = time(NULL) - age_s;
@@ -491,7 +492,7 @@ static void the_list_is_oldest_first_with_kind_and_size(void **state)
     int n;
 
     make_entry(r, 1, 0, 10);
-    make_entry(r, 2, 5000, 30); /* no longer one of ours */
+    make_entry(r, 2, 5000, 30); /* not one of our files any more */
     make_entry(r, 3, 0, 20);
     snprintf(path, sizeof path, "%s/notes.txt", r->dir);
     write_raw(path, "x", 1);
@@ -507,7 +508,7 @@ static void the_list_is_oldest_first_with_kind_and_size(void **state)
     free(list);
 }
 
-/* What a process leaves that was killed `age_s` ago while it stored something. */
+/* The file left by a process that was killed `age_s` ago while storing. */
 static void make_leftover(const fixture *r, const char *end, int age_s, char *path, size_t size)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) - age_s },
@@ -528,7 +529,7 @@ static void files_of_killed_processes_go_after_an_hour(void **state)
 
     must_store(r->cache, KEY, "abc");
     make_leftover(r, ".aB3xYz", OLD, old, sizeof old);
-    make_leftover(r, ".qWeRtY", YOUNG, young, sizeof young); /* may be at work */
+    make_leftover(r, ".qWeRtY", YOUNG, young, sizeof young); /* may still be in use */
     qn_kcache_free(qn_kcache_new(r->dir));
     assert_true(!exists(old) && exists(young) && exists(r->file));
     make_leftover(r, ".aB3xYz", OLD, old, sizeof old);

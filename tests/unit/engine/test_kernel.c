@@ -1,6 +1,6 @@
-/* test_kernel.c - compiling: once per machine, kept on disk, said aloud when it fails.
+/* test_kernel.c - compiling: once per machine, cached on disk, reported when it fails.
  *
- * A second process is a context in a child: it shares nothing with the first but the folder.
+ * A second process is a context in a child: it shares only the folder with the first.
  */
 /* test: cost 3 */
 #include "engine_fixture.h"
@@ -49,7 +49,7 @@ static void path_in_root(const char *name, char *out, size_t size)
     snprintf(out, size, "%s/%s", root.path, name);
 }
 
-/* What one context did with the compiler and its caches. */
+/* One context's use of the compiler and its caches. */
 typedef struct {
     double compiles, hits, disk_hits, misses, bad;
 } counts;
@@ -70,7 +70,7 @@ static qn_ctx *open_at(const char *backend, const char *cache_dir)
     return open_with(QN_OPTIONS(.backend = backend, .cache_dir = cache_dir, .threads = 1));
 }
 
-/* Runs the kernel `name` of the text twice; the status of the first run that fails. */
+/* Runs the kernel `name` of the text twice; returns the status of the first run that fails. */
 static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text, const char *name,
                           float *out, qn_err *err)
 {
@@ -95,7 +95,7 @@ static qn_status run_text(qn_ctx *ctx, const char *module_name, const char *text
     return st;
 }
 
-/* Two stages of one built-in file. */
+/* Two stages from one built-in file. */
 static void run_builtin(qn_ctx *ctx)
 {
     qn_buf *x = ramp(ctx, "x", N, 0, 1), *y = ramp(ctx, "y", N, 1, 0);
@@ -111,7 +111,7 @@ static void run_builtin(qn_ctx *ctx)
     qn_buf_free(y);
 }
 
-/* Text and built-in kernels in a context of its own. */
+/* Text and built-in kernels in a new context. */
 static counts run_both(const char *backend, const char *cache_dir)
 {
     qn_ctx *ctx = open_at(backend, cache_dir);
@@ -126,7 +126,7 @@ static counts run_both(const char *backend, const char *cache_dir)
     return c;
 }
 
-/* The same in a second process: drivers keep nothing there that only this one knows. */
+/* The same in a second process: drivers hold nothing there that only this process knows. */
 static counts run_in_child(const char *backend, const char *cache_dir)
 {
     counts c;
@@ -233,7 +233,7 @@ static void modules_that_nobody_holds_go_oldest_first(void **state)
     assert_int_equal(device->modules.count, 2);
     disk_hits = count(ctx).disk_hits;
     must(run_text(ctx, "made", times('5'), "triple", NULL,
-                  &failure)); /* still there, now the youngest */
+                  &failure)); /* still there, now the most recent */
     assert_true(count(ctx).disk_hits == disk_hits);
     must(run_text(ctx, "made", times('4'), "triple", NULL, &failure));
     assert_true(count(ctx).disk_hits == disk_hits + 1);
@@ -273,7 +273,7 @@ static void a_module_stays_as_long_as_a_graph_holds_it(void **state)
         qn_kernels_free(module);
         must(run_text(ctx, "made", times('6'), "triple", NULL, &failure));
         assert_int_equal(device->modules.count, 1);
-        run_builtin(ctx); /* built-in files are not among those that go */
+        run_builtin(ctx); /* built-in files are not among those that are dropped */
         must(run_text(ctx, "made", times('4'), "triple", NULL, &failure));
         run_builtin(ctx);
         qn_buf_free(x);
@@ -307,7 +307,7 @@ static void a_damaged_entry_is_compiled_again_and_replaced(void **state)
     assert_true(c.bad == 0 && c.compiles == 0 && c.disk_hits == 1);
 }
 
-/* Sound as a file, but no object that can be loaded. */
+/* Sound as a file, but not an object that can be loaded. */
 static void an_entry_that_the_device_refuses_is_compiled_again(void **state)
 {
     const qn_blob junk = { (void *)(uintptr_t) "junk", 4, QN_BIN_OBJECT };
@@ -371,13 +371,13 @@ static void an_unusable_folder_is_a_warning_and_no_failure(void **state)
     path_in_root("file", dir, sizeof dir); /* a file where the folder should be */
     assert_int_equal(qn_file_write(dir, "x", 1, &err), QN_OK);
     expect_warning(dir);
-    path_in_root("open", dir, sizeof dir); /* others may write it */
+    path_in_root("open", dir, sizeof dir); /* others may write to it */
     assert_int_equal(mkdir(dir, 0700), 0);
     assert_int_equal(chmod(dir, 0777), 0);
     expect_warning(dir);
 }
 
-/* What the compiler sees and says. */
+/* What the compiler sees and reports. */
 
 static void expect_dump(const char *backend, const char *file, const char *word)
 {
@@ -411,7 +411,7 @@ static void the_text_as_compiled_can_be_dumped(void **state)
         expect_dump("opencl", "opencl-made_here.cl", "__kernel");
 }
 
-/* A dumped text compiles as it is. */
+/* A dumped text compiles unchanged. */
 static void the_dumped_text_compiles_alone(void **state)
 {
     char dir[1100], command[2400];
@@ -438,12 +438,12 @@ static void a_compile_error_names_module_line_and_cause(void **state)
     assert_null(strchr(failure.text, '\n'));
     assert_true(count(ctx).compiles == 0);
     assert_true(qn_metric_value(qn_ctx_metrics(ctx), "gpu_fallback_count", NULL) == 0);
-    /* The context works on. */
+    /* The context still works. */
     must(run_text(ctx, "made", good, "triple", NULL, &failure));
     qn_ctx_close(ctx);
 }
 
-/* The text is broken for the CPU as well, so the run fails after the fallback; both are said. */
+/* The text is also broken for the CPU, so the run fails after the fallback; both are reported. */
 static void expect_loud_failure(const char *backend)
 {
     qn_ctx *ctx = open_at(backend, root.path);
@@ -512,7 +512,7 @@ static void without_a_c_compiler_text_is_unsupported_with_its_name(void **state)
     unsetenv("QUERN_CC");
 }
 
-/* The same text for another size: one number per group, the constant and the lanes it has. */
+/* The same text for another size: one number per group, with its constant and its lanes. */
 static void constants_make_another_kernel_of_a_text(void **state)
 {
     static const char text[] = "#define LANES 64\n"

@@ -1,4 +1,4 @@
-/* test_ledger.c - the map of all arrays of a context, those that are gone included. */
+/* test_ledger.c - the map of all arrays of a context, including freed ones. */
 #include "engine_fixture.h"
 
 #include "engine/memory/residency.h"
@@ -74,7 +74,7 @@ static void arrays_that_are_there_count_once(void **state)
 
     (void)state;
     run_once(ctx);
-    for (int i = 0; i < 2; i++) { /* a second look finds the same */
+    for (int i = 0; i < 2; i++) { /* a second call finds the same */
         text = map_of(ctx);
         assert_non_null(strstr(text, "| x | 3 | 40000 | 80000 | saxpy | saxpy | sim:0 | 1 | 0 |"));
         free(text);

@@ -61,6 +61,8 @@ static const char *const documented[] = {
     "bucket_count", "bucket_tasks", "bucket_elems", "evictions_clean", "evictions_dirty", "oom_splits",
     "spill_bytes", "spill_file_bytes", "kernel_cache_hits", "kernel_cache_disk_hits",
     "kernel_pack_hits", "kernel_compile_wait_ms",
+    "content_hits", "content_misses", "content_evictions", "content_peak_bytes", "content_uploads",
+    "content_upload_bytes",
     "kernel_cache_misses", "kernel_cache_bad", "kernel_compiles", "kernel_compile_time_ms", "kernel_registers", "kernel_local_bytes",
     "kernel_live", "kernel_live_kept", "kernel_repeats",
     "fft_plans_made", "fft_plan_time_ms",
@@ -84,7 +86,7 @@ static const char *const documented[] = {
 
 enum { N_DOCUMENTED = sizeof documented / sizeof *documented };
 
-/* One update of every name that takes updates, with all its labels. */
+/* One update of every name that accepts updates, with all its labels. */
 static void touch_everything(qn_metrics *m)
 {
     for (size_t i = 0; i < qn_metrics_count(m); i++) {
@@ -140,7 +142,7 @@ static void every_name_has_a_help_text(void **state)
         assert_true(strlen(qn_metrics_def(*state, i)->help) > 5);
 }
 
-/* How a child ends that asks for a name or label which is not in the table. */
+/* How a child ends that requests a name or label that is not in the table. */
 static int end_of_child_asking_for(qn_metrics *m, const char *name, const char *const *labels)
 {
     int status = 0;
@@ -178,7 +180,7 @@ static void unknown_names_and_labels_stop_a_debug_build_and_do_no_harm_in_releas
 {
     assert_is_our_mistake(*state, "no_such_metric", NULL);
     assert_is_our_mistake(*state, "h2d_bytes", QN_LABELS("colour", "red"));
-    assert_is_our_mistake(*state, "gpu_failure_rate", NULL); /* computed, not fed */
+    assert_is_our_mistake(*state, "gpu_failure_rate", NULL); /* computed, not set */
 }
 
 static void updates_of_no_series_are_ignored(void **state)
@@ -290,7 +292,7 @@ typedef struct hammered {
     pthread_barrier_t start;
 } hammered;
 
-/* One kind of update at a time, all threads at once: the more they collide, the better. */
+/* One kind of update at a time, from all threads at once: the more they collide, the better. */
 static void *hammer(void *user)
 {
     hammered *const h = user;

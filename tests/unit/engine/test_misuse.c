@@ -1,4 +1,4 @@
-/* test_misuse.c - calls that make no sense: NULL, numbers that are none, ranges beyond a buffer,
+/* test_misuse.c - calls that make no sense: NULL, invalid numbers, ranges beyond a buffer,
  * forks. */
 /* test: no-tsan */
 #include "engine_fixture.h"
@@ -131,7 +131,7 @@ static void a_range_beyond_a_buffer_is_refused_where_that_is_known(void **state)
     must_fail(qn_graph_stage(graph, "s", qn_kernels_find(module, "long_one"), qn_range_1d(51), half,
                              &failure),
               QN_ERR_USAGE, "buffer x has 50 there");
-    /* Right, empty, or not known. */
+    /* Correct, empty, or unknown ranges. */
     must(add_shift(graph, module, 0, few, few, qn_range_1d(60)));
     must(add_shift(graph, module, 0, few, few, (qn_range){ 5, 5, 0, 1, 0, 1 }));
     must(add_shift(graph, module, 0, few, x, qn_range_1d(100)));
@@ -222,7 +222,7 @@ static void every_access_is_checked_on_request(void **state)
 
 /* Forks. */
 
-/* What `body` returns in a child. */
+/* The return value of `body` in a child. */
 static int in_child(int (*body)(qn_ctx *ctx, qn_buf *x, qn_graph *graph), qn_ctx *ctx, qn_buf *x,
                     qn_graph *graph)
 {
@@ -291,7 +291,7 @@ static void forked(const char *backend, int (*body)(qn_ctx *ctx, qn_buf *x, qn_g
     must(qn_graph_run(graph, &failure));
     must(qn_graph_wait(graph, &failure));
     assert_int_equal(in_child(body, ctx, x, graph), 0);
-    assert_true(value_at(x, 7) == 14); /* the parent goes on */
+    assert_true(value_at(x, 7) == 14); /* the parent still works */
     qn_graph_free(graph);
     qn_buf_free(more);
     qn_buf_free(x);

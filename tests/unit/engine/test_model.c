@@ -1,4 +1,4 @@
-/* test_model.c - times by size: windows, prediction, and what a changed device teaches. */
+/* test_model.c - times by size: windows, prediction, and adapting to a changed device. */
 #include "test.h"
 
 #include "engine/route/model.h"
@@ -65,7 +65,7 @@ static void window_keeps_the_last_32(void **state)
     (void)state;
     for (int i = 0; i < 32; i++)
         qn_model_add(&model, 1000, 10);
-    for (int i = 0; i < 32; i++) /* within the noise, so nothing starts again */
+    for (int i = 0; i < 32; i++) /* within the noise, so nothing is reset */
         qn_model_add(&model, 1000, 11);
     assert_int_equal(model.buckets[0]->n, 32);
     assert_near(qn_model_predict(&model, 1000, &flat), 11, 1e-9);
@@ -181,7 +181,7 @@ static void device_that_slows_down_is_known_at_all_sizes(void **state)
     qn_model_free(&model);
 }
 
-/* Small sizes are disturbed again and again; the large one is not measured meanwhile. */
+/* Small sizes are disturbed repeatedly; the large one is not measured meanwhile. */
 static void size_that_is_not_measured_gets_over_disturbances_of_others(void **state)
 {
     qn_model model = { 0 };
@@ -207,7 +207,7 @@ static void change_at_one_size_leaves_the_others_alone(void **state)
     for (int round = 0; round < 5; round++)
         for (double n = 1024; n <= 65536; n *= 4)
             add_many(&model, n, n / 100, 1);
-    for (int i = 0; i < 3; i++) { /* between samples of others that are as before */
+    for (int i = 0; i < 3; i++) { /* between unchanged samples of others */
         add_many(&model, 4096, 200, 1);
         add_many(&model, 16384, 163.84, 1);
     }
@@ -264,7 +264,7 @@ static void device_that_became_slow_stays_worth_a_look(void **state)
     add_many(&model, 1000, 80, 3);
     assert_near(qn_model_predict(&model, 1000, &prior), 80, 0.05);
     assert_near(qn_model_hope(&model, 1000, &prior), 10, 0.1);
-    add_many(&model, 1000, 80, 1); /* it stays slow: hope dwindles */
+    add_many(&model, 1000, 80, 1); /* it stays slow: the optimistic estimate rises */
     assert_near(qn_model_hope(&model, 1000, &prior), 40, 0.1);
     add_many(&model, 1000, 80, 1);
     assert_near(qn_model_hope(&model, 1000, &prior), 80, 0.1);

@@ -49,7 +49,7 @@ static double trims(qn_ctx *ctx)
     return (double)qn_pool_get_stats(ctx->devices[1].pool).trims;
 }
 
-/* Each rung is tried only when those before it did not help, and each leaves its line. */
+/* Each rung is tried only if those before it did not help, and each logs its line. */
 static void rungs_are_climbed_in_order(void **state)
 {
     qn_ctx *ctx = open_blocks(4, NULL, "info");
@@ -105,7 +105,7 @@ static void rungs_are_climbed_in_order(void **state)
     qn_ctx_close(ctx);
 }
 
-/* 5: what cannot be cut goes to the CPU; the line names the numbers. */
+/* 5: a stage that cannot be split goes to the CPU; the line names the numbers. */
 static void stage_that_cannot_be_split_goes_to_the_cpu(void **state)
 {
     qn_ctx *ctx = open_blocks(2, NULL, NULL);
@@ -133,7 +133,7 @@ static void stage_that_cannot_be_split_goes_to_the_cpu(void **state)
     qn_ctx_close(ctx);
 }
 
-/* 6: where even the host has no room, stage, buffer, bytes and budget are named. */
+/* 6: if even the host has no memory, stage, buffer, bytes and budget are named. */
 static void last_rung_names_stage_buffer_bytes_and_budget(void **state)
 {
     qn_ctx *ctx;
@@ -179,7 +179,7 @@ static void forbidden_fallback_stops_before_the_cpu(void **state)
     qn_ctx_close(ctx);
 }
 
-/* A run that had to climb and arrived is a success, whatever was tried on the way. */
+/* A run that succeeded after using rungs is a success, whatever was tried on the way. */
 static void graph_that_fits_only_stage_by_stage_succeeds(void **state)
 {
     qn_ctx *ctx = open_blocks(3, NULL, NULL);
@@ -267,7 +267,7 @@ static void pieces_give_the_same_result(void **state)
     split_with(NULL, 0, 1);
 }
 
-/* Whatever stops a later piece, those before it are not applied a second time. */
+/* Whatever stops a later piece, the pieces before it are not applied a second time. */
 static void piece_that_fails_leaves_nothing_half_done(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void view_is_split_inside_its_parent(void **state)
 
 /* Memory that is missing only when it is used. */
 
-/* The driver promises more than it has; a copy or a launch finds out. */
+/* The driver promises more than it has, which shows in a copy or a launch. */
 static void lazy_device_climbs_the_same_ladder(void **state)
 {
     qn_ctx *ctx = open_with(

@@ -1,4 +1,5 @@
-/* test_pipe.c - batches in flight: same results for every depth, bounded, and clean after errors.
+/* test_pipe.c - batches in flight: the same results for every depth, bounded, and clean after
+ * errors.
  */
 #include "engine_fixture.h"
 
@@ -103,7 +104,7 @@ static void check_results(const work *w)
                          3 * (i + 7 * b));
 }
 
-/* Frees the arrays; then nothing of the pipe may be in use any more. */
+/* Frees the arrays; after that nothing of the pipe may be in use. */
 static void finish(work *w)
 {
     for (int s = 0; s < QN_PIPE_MAX_DEPTH; s++) {
@@ -239,7 +240,7 @@ static void an_error_while_building_opens_nothing(void **state)
     }
 }
 
-/* Runs into the error of `w`, then once more without it. */
+/* Runs into the error of `w`, then again without it. */
 static void expect_error(work *w, int depth, qn_status status, const char *want)
 {
     qn_ctx *ctx = w->ctx;
@@ -359,7 +360,7 @@ static void a_depth_beyond_1_to_8_is_refused(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Slots that a pipe opened with depth 0 has; -1 when it is refused. */
+/* The number of slots of a pipe opened with depth 0; -1 if it is refused. */
 static int default_depth(qn_ctx *ctx)
 {
     work w = work_on(ctx, N);

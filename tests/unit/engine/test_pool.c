@@ -4,7 +4,7 @@
 #include "engine/device/pool.h"
 #include "util/hash.h"
 
-/* Memory whose device may still be busy: `busy` says so for every block. */
+/* Memory whose device may still be busy; `busy` says so for every block. */
 typedef struct {
     int live, busy;
     size_t limit_bytes, held_bytes;
@@ -133,7 +133,7 @@ static void idle_blocks_are_trimmed_for_the_budget(void **state)
     assert_non_null(strstr(err.text, "budget 128.0 KiB"));
     for (int i = 0; i < 4; i++)
         qn_pool_release(pool, blocks[i]);
-    acquire(pool, 131072, QN_USE_READ); /* all four idle ones go */
+    acquire(pool, 131072, QN_USE_READ); /* all four idle ones are freed */
     assert_int_equal(qn_pool_get_stats(pool).trims, 4);
     assert_int_equal(s.live, 1);
     qn_pool_free(pool);
@@ -210,7 +210,7 @@ static void disabled_pool_never_reuses(void **state)
     qn_pool_free(pool);
 }
 
-/* 10^5 random acquires and releases: books stay balanced, reuse rules hold. */
+/* 10^5 random acquires and releases: counters stay balanced, reuse rules hold. */
 static void books_balance_under_random_use(void **state)
 {
     enum { SLOTS = 32 };

@@ -1,4 +1,4 @@
-/* test_profile.c - what is kept of a device, and what is not believed. */
+/* test_profile.c - what is saved of a device, and what is not trusted. */
 /* test: cost 8 */
 #include "engine_fixture.h"
 
@@ -15,7 +15,7 @@ static qn_ctx *open_here(const char *backend, const char *log)
     return open_with(QN_OPTIONS(.backend = backend, .cache_dir = test_folder.path, .log = log));
 }
 
-/* A context that knows something of sim:0. */
+/* A context that knows something about sim:0. */
 static qn_ctx *open_learned(void)
 {
     qn_ctx *ctx = open_here("cpu,sim", NULL);
@@ -50,7 +50,7 @@ static void path_of(char *out, size_t size)
     qn_ctx_close(ctx);
 }
 
-/* Loads, and says what stands on stderr at info level. */
+/* Loads, capturing stderr at info level. */
 static qn_ctx *load(char *text, size_t size)
 {
     qn_ctx *ctx = open_here("cpu,sim", "info");
@@ -161,7 +161,7 @@ static void profile_that_does_not_fit_is_ignored_with_one_line(void **state)
         { "\"driver\": \"sim\"", "\"driver\": \"sim 2\"", "another driver" },
         { "\"arch\": \"sim\"", "\"arch\": \"sm_90\"", "another architecture" },
         { "\"threads\": ", "\"threads\": 9", "another host" },
-        { "{", "{{", "profile" }, /* no JSON at all */
+        { "{", "{{", "profile" }, /* not JSON at all */
         { "\"median_us\": 12.5", "\"median_us\": -1", "point" },
         { "\"median_us\": 12.5", "\"median_us\": \"fast\"", "median_us" },
         { "\"h2d_gbps\": 24", "\"h2d_gbps\": 0", "link" },
@@ -243,7 +243,8 @@ static qn_ctx *calibrated(const char *fault, const qn_calibration *how)
     return ctx;
 }
 
-/* A machine that stops for seconds leaves a calibration no time to measure in: then again. */
+/* A machine that stalls for seconds leaves a calibration no time to measure in, so it is
+ * repeated. */
 static void calibration_finds_links_and_speeds(void **state)
 {
     qn_ctx *ctx = NULL;
@@ -319,7 +320,8 @@ static void unknown_op_is_refused(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Nobody waits for a scan of devices that are simulated, or the same silicon as the CPU. */
+/* Devices that are simulated, or the same silicon as the CPU, get no scan, which would only take
+ * time. */
 static void there_is_no_scan_where_nothing_is_to_be_found(void **state)
 {
     qn_ctx *ctx = open_here("cpu,sim", NULL);

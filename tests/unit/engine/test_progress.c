@@ -54,7 +54,7 @@ static int count_of(const char *text, const char *what)
     return n;
 }
 
-/* Every percentage in the output, checked to rise; the last one. */
+/* Checks that every percentage in the output rises; returns the last one. */
 static int last_percent(const char *text)
 {
     int last = -1;
@@ -172,7 +172,7 @@ static void a_finished_phase_makes_up_for_unfinished_ones_inside(void **state)
     qn_progress_add(inner, 3);
     qn_progress_done(outer);
     assert_true(fabs(qn_progress_fraction(s.bar) - 0.5) < 1e-12);
-    qn_progress_add(inner, 7); /* too late: the room is taken */
+    qn_progress_add(inner, 7); /* too late: that range is used up */
     assert_true(fabs(qn_progress_fraction(s.bar) - 0.5) < 1e-12);
     qn_progress_free(inner);
     qn_progress_free(outer);

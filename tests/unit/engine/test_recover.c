@@ -1,7 +1,8 @@
-/* test_recover.c - devices that die after the work was submitted, and other late news.
+/* test_recover.c - devices that die after work was submitted, and other failures that show late.
  *
- * sim.fail_at=N: the N-th launch and all that follows do nothing, downloads bring poison, and the
- * first who waits is told. sim.refuse_at=N: the N-th launch is refused when it is submitted.
+ * sim.fail_at=N: the N-th launch and all later ones do nothing, downloads bring poison, and the
+ * first caller to wait gets the error. sim.refuse_at=N: the N-th launch is refused when it is
+ * submitted.
  */
 #include "engine_counters.h"
 
@@ -13,7 +14,7 @@ enum { N = 2000 };
     "^\\[GPU\\] [a-z0-9]+ failed: (download of [a-z]+: )?device sim:0 (is|was) lost\\. CPU "       \
     "fallback\\.\n"
 
-/* Three arrays, a graph, and what stands on stderr. */
+/* Three arrays, a graph, and captured stderr. */
 typedef struct {
     qn_ctx *ctx;
     qn_buf *x, *y, *z;
@@ -59,7 +60,7 @@ static fixture open_sum(const char *fault)
     return r;
 }
 
-/* Runs or awaits a graph, which tells of `n_lines` fallbacks. */
+/* Runs or awaits a graph, which reports `n_lines` fallbacks. */
 static void run_tells(fixture *r, qn_graph *g, int n_lines)
 {
     CAPTURE_STDERR(r->text, sizeof r->text, assert_int_equal(qn_graph_run(g, &failure), QN_OK));
@@ -90,7 +91,7 @@ static void death_found_by_waiting_reruns_the_graph(void **state)
 
         if (outputs)
             must(qn_graph_output(r.g, r.z, &failure));
-        run_tells(&r, r.g, 0); /* nobody knows yet */
+        run_tells(&r, r.g, 0); /* the failure has not shown yet */
         wait_tells(&r, QN_OK, 1);
         assert_true(matches(r.text, LOST));
         assert_true(fallbacks(r.ctx, "add", "device_lost") == 1);
@@ -250,7 +251,7 @@ static qn_status count_calls(void *user, void *const *data, qn_err *err)
     return QN_OK;
 }
 
-/* What a rerun starts from. */
+/* The data a rerun starts from. */
 
 static void array_changed_in_place_is_rerun_from_the_host(void **state)
 {
@@ -279,8 +280,8 @@ static void array_that_lived_only_on_the_device_is_named(void **state)
     close_fixture(&r);
 }
 
-/* In any run: the first is submitted, later ones are replayed or submitted as recorded. The
- * array's two host blocks change places each time. */
+/* In any run: the first is submitted, later ones are replayed or submitted as recorded. The array's
+ * two host blocks are swapped each time. */
 static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
 {
     (void)state;
@@ -305,7 +306,7 @@ static void array_downloaded_in_place_is_rerun_from_the_host(void **state)
         }
 }
 
-/* The download is not the last thing the run does: a host stage reads the array in between. */
+/* The download is not the last step of the run: a host stage reads the array in between. */
 static void array_downloaded_for_a_host_stage_is_rerun_from_the_host(void **state)
 {
     const qn_arg_mode modes[] = { QN_ARG_IN };
@@ -402,7 +403,7 @@ static void graphs_that_build_on_each_other_are_all_rerun(void **state)
     }
 }
 
-/* The second run is submitted before anybody knows that the device died under the first. */
+/* The second run is submitted before the death of the device under the first has shown. */
 static void run_after_an_unnoticed_death_is_right(void **state)
 {
     fixture r = open_sum("sim.fail_at=1");
@@ -485,7 +486,8 @@ static void refusal_in_recorded_steps_goes_on_where_it_stood(void **state)
     close_fixture(&r);
 }
 
-/* A stage in several launches of which the second is refused: half of it has happened. */
+/* A stage in several launches, the second of which is refused: half of the stage has been
+ * applied. */
 static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
 {
     (void)state;
@@ -503,8 +505,8 @@ static void refusal_between_the_parts_of_a_stage_reruns_the_graph(void **state)
     }
 }
 
-/* The device that timed out holds a wrong copy of what the rerun made right, with the same number
- * of writes behind it; it must not pass for valid. */
+/* The device that timed out holds a wrong copy of data that the rerun corrected, with the same
+ * number of writes; that copy must not count as valid. */
 static void copy_from_before_a_rerun_is_not_believed(void **state)
 {
     fixture r = open_fixture("corrupt:first*1,timeout:second*1");
@@ -520,7 +522,7 @@ static void copy_from_before_a_rerun_is_not_believed(void **state)
     close_fixture(&r);
 }
 
-/* A replay in which the device dies: same news, same way out. */
+/* A replay in which the device dies: the same report and the same recovery. */
 static void death_in_a_replay_reruns_the_graph(void **state)
 {
     fixture r = open_sum("sim.fail_at=5");
@@ -536,7 +538,7 @@ static void death_in_a_replay_reruns_the_graph(void **state)
     close_fixture(&r);
 }
 
-/* Cleaning up. */
+/* Freeing. */
 
 /* Buffers first, or the graph first: neither order may hang, leak or touch freed memory. */
 static void everything_can_be_freed_while_the_device_dies(void **state)
@@ -565,7 +567,7 @@ static void everything_can_be_freed_while_the_device_dies(void **state)
     }
 }
 
-/* Work in flight keeps what it uses. */
+/* Work in flight holds what it uses. */
 static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
 {
     fixture r = open_fixture("sim.ns_per_item=1000");
@@ -578,7 +580,8 @@ static void buffer_freed_in_flight_is_not_reused_too_early(void **state)
     must(qn_graph_run(r.g, &failure));
     mem = t->copies[1].block->mem;
     end_us = r.ctx->clock.host_us + N; /* 1 us per item */
-    r.g->bufs[2].root->refs--;         /* the graph lets go of it: only the work still uses it */
+    r.g->bufs[2].root->refs--;         /* the graph drops its reference: only the work still uses
+                                        * it */
     qn_buf_free(t);
     r.g->bufs[2].root = u;
     u->refs++;

@@ -47,7 +47,7 @@ static void every_op_has_a_body_a_cost_and_a_priority(void **state)
 
 static void kernel_outside_the_table_gets_the_default_op(void **state)
 {
-    const qn_kernel_info mine = { .name = "vadd" }; /* a name is not an identity */
+    const qn_kernel_info mine = { .name = "vadd" }; /* same name, other kernel */
     const qn_op *op = qn_op_of_kernel(&mine);
 
     (void)state;
@@ -240,7 +240,8 @@ static void tolerances_are_relative_or_in_ulps(void **state)
     assert_int_equal(qn_op_compare(&ulp, "float", want + 1, far + 1, 12).mismatched, 3);
 }
 
-/* What a transform leaves of a zero is noise as large as its largest result has rounding. */
+/* Where a transform should give zero, it leaves noise as large as the rounding of its largest
+ * result. */
 static void a_norm_forgives_small_numbers_among_large_ones(void **state)
 {
     const qn_op norm = { .exactness = QN_EXACT_NORM, .tolerance = 1e-6 };

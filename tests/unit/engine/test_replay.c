@@ -1,6 +1,6 @@
-/* test_replay.c - graphs that run again: nothing new is made, and nothing old is believed.
+/* test_replay.c - graphs that run again: nothing is prepared twice, and nothing stale is used.
  *
- * The program stands in front of the allocator, to count what a replayed run asks of it.
+ * The program intercepts the allocator, to count the allocations of a replayed run.
  */
 #include "alloc_count.h"
 #include "engine_counters.h"
@@ -112,7 +112,8 @@ static void replayed_graph_neither_allocates_nor_compiles_on_the_cpu(void **stat
 
 /* Graphs that change. */
 
-/* `t` ended before `u` began and they shared memory; the stage added later prolongs `t`. */
+/* `t` ended before `u` began and they shared memory; the stage added later extends the life of
+ * `t`. */
 static void stage_added_after_a_run_prolongs_a_temporary(void **state)
 {
     fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
@@ -177,7 +178,7 @@ static void temporary_that_is_an_output_outlives_the_stages(void **state)
     close_fixture(&r);
 }
 
-/* A stage that was refused leaves no trace in the graph. */
+/* A refused stage leaves no trace in the graph. */
 static void refused_stage_changes_nothing(void **state)
 {
     fixture r = open_fixture(QN_OPTIONS(.backend = "sim"));
@@ -210,7 +211,7 @@ static qn_status fill_sevens(void *user, void *const *data, qn_err *err)
     return QN_OK;
 }
 
-/* The host function writes the view; the rest of its parent is on the device only. */
+/* The host function writes the view; the rest of its parent is only on the device. */
 static void host_stage_on_a_view_keeps_the_rest(void **state)
 {
     const qn_arg_mode out[] = { QN_ARG_OUT };
@@ -250,7 +251,7 @@ static void host_stage_that_fails_without_a_word_still_fails(void **state)
     close_fixture(&r);
 }
 
-/* Values that change, with a stage that is launched in parts and cannot be updated in place. */
+/* Values that change, in a stage that is launched in parts and cannot be updated in place. */
 static void changed_values_reach_every_kind_of_recording(void **state)
 {
     static const char *const faults[] = { "sim.replay=1", "sim.replay=0", "sim.max_grid=1" };
@@ -275,7 +276,7 @@ static void changed_values_reach_every_kind_of_recording(void **state)
 
 /* Kernels given as text. */
 
-/* Same text, new module object: what is cached must not point into the old one. */
+/* Same text, new module object: cached data must not point into the old one. */
 static void kernels_can_be_freed_and_made_again(void **state)
 {
     static const char text[] = "MAP(thrice, VAL(float, k), IN(float, x), OUT(float, y))\n"
@@ -304,7 +305,7 @@ static void kernels_can_be_freed_and_made_again(void **state)
                 must(qn_graph_run(g, &failure));
             check_all(r.z, 0, k);
             qn_graph_free(g);
-            qn_kernels_free(module); /* the context goes on */
+            qn_kernels_free(module); /* the context still works */
         }
         qn_graph_free(r.graph);
         qn_buf_free(r.x);

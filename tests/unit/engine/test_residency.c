@@ -1,4 +1,4 @@
-/* test_residency.c - data moves once, and only when somebody needs it. */
+/* test_residency.c - data moves once, and only when it is needed. */
 #include "engine_fixture.h"
 
 enum { N = 20000 };

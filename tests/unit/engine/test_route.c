@@ -1,7 +1,7 @@
-/* test_route.c - which device a stage gets, and what changes the router's mind.
+/* test_route.c - which device a stage gets, and what changes the router's choice.
  *
- * Devices are simulated. Where the CPU takes part its times are told, not measured, so that
- * nothing depends on the machine.
+ * Devices are simulated. If the CPU takes part, its times are set, not measured, so that nothing
+ * depends on the machine.
  */
 #include "addition.h"
 
@@ -18,13 +18,13 @@ static const char *device_of(const addition *a)
     return qn_device_id(a->ctx, a->graph->stages[0].device);
 }
 
-/* Tells the router that vadd takes a + b * n on the device, at sizes from 2^8 to 2^24. */
+/* Teaches the router that vadd takes a + b * n on the device, at sizes from 2^8 to 2^24. */
 static void teach(qn_ctx *ctx, const char *device, double a_us, double b_us)
 {
     qn_route_op *op = qn_router_op(ctx, "vadd");
     const int d = qn_device_find(ctx, device);
 
-    for (int i = 0; i < 4; i++) /* the first is taken for a cold start */
+    for (int i = 0; i < 4; i++) /* the first counts as a cold start */
         for (double n = 256; n <= 1 << 24; n *= 2)
             qn_route_observe(op, d, n, a_us + b_us * n);
 }
@@ -34,7 +34,7 @@ static qn_ctx *open_two(const char *mode, const char *fault)
     return open_with(QN_OPTIONS(.backend = "cpu,sim", .route = mode, .fault = fault));
 }
 
-/* What the router may choose. */
+/* Candidates. */
 
 static void one_name_pins_and_a_list_does_not(void **state)
 {
@@ -115,7 +115,7 @@ static const char *device_under(const char *mode, int n, char *reason)
     addition a = add_up(ctx, n);
     static char id[24];
 
-    teach(ctx, "cpu", 1, 1e-2); /* equal at about 2000 elements, copies not counted */
+    teach(ctx, "cpu", 1, 1e-2); /* equal at about 2000 elements, without copies */
     teach(ctx, "sim:0", 20, 1e-4);
     qn_router_op(ctx, "vadd")->crossover[1][QN_COLD] = 10000;
     ctx->router->links[1] = (qn_link){ 1, 1000, 1, 1000, 0 };
@@ -166,7 +166,7 @@ static void mode_can_change_between_runs(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Devices at 1 and 1/3 of the speed share 8 equal tasks 6 to 2. */
+/* Devices at 1 and 1/3 of the speed get 6 and 2 of 8 equal tasks. */
 static void balance_shares_tasks_by_rate(void **state)
 {
     qn_ctx *ctx = open_with(
@@ -210,7 +210,7 @@ static void cheap_stage_does_not_cause_two_copies(void **state)
     const char *const ops[] = { "map_mul", "map_neg" };
 
     (void)state;
-    ctx->settings.fuse = 0; /* three stages are what this is about */
+    ctx->settings.fuse = 0; /* this is about three separate stages */
     for (int o = 0; o < 2; o++)
         for (int i = 0; i < 5; i++) {
             qn_route_op *op = qn_router_op(ctx, ops[o]);
@@ -238,7 +238,7 @@ static void cheap_stage_does_not_cause_two_copies(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Worth leaving the CPU only when the copy is shared by many runs. */
+/* Leaving the CPU is worth it only if many runs share the copy. */
 static void upload_of_hot_data_is_spread_over_its_uses(void **state)
 {
     qn_ctx *ctx = open_two("auto", NULL);
@@ -321,7 +321,7 @@ static void path_pays_for_waiting_once(void **state)
     assert_int_equal(devices[1], 0);
 }
 
-/* Changing its mind. */
+/* Changing the choice. */
 
 static void gain_below_a_tenth_changes_nothing(void **state)
 {
@@ -335,7 +335,7 @@ static void gain_below_a_tenth_changes_nothing(void **state)
     assert_int_equal(
         qn_route_settle(&(qn_route_view){ .devices = 3, .cost_us = { 100, 89 } }, 0, &why), 1);
     assert_int_equal(why, QN_WHY_BEST);
-    /* a device that is gone is no reason to stay */
+    /* a device that is gone is not a reason to stay */
     assert_int_equal(
         qn_route_settle(&(qn_route_view){ .devices = 2, .cost_us = { 100, 99 } }, 0, &why), 1);
 }
@@ -349,7 +349,7 @@ static void threshold_follows_a_cost_change(void **state)
     teach(ctx, "cpu", 1, 1e-2);
     teach(ctx, "sim:0", 90, 1e-4);
     assert_int_equal(qn_route_threshold(ctx, "vadd", 1, QN_RESIDENT), 20000);
-    teach(ctx, "sim:0", 900, 1e-4); /* ten times the start-up time from now on */
+    teach(ctx, "sim:0", 900, 1e-4); /* ten times the start-up time from here on */
     assert_int_equal(qn_route_threshold(ctx, "vadd", 1, QN_RESIDENT), 200000);
     teach(ctx, "sim:0", 9000, 1);
     assert_int_equal(qn_route_threshold(ctx, "vadd", 1, QN_RESIDENT), 0);
@@ -515,7 +515,7 @@ static void one_bad_sample_does_not_banish_a_device(void **state)
     qn_ctx_close(ctx);
 }
 
-/* A model that is told wrong things all the time, as by stages that overlap in whole runs. */
+/* A model that is constantly taught wrong times, as by stages that overlap in whole runs. */
 static void whole_runs_overrule_a_model_that_is_wrong(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",
@@ -536,7 +536,7 @@ static void whole_runs_overrule_a_model_that_is_wrong(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Of runs that take milliseconds nobody makes hundreds. */
+/* Runs that take milliseconds are rarely repeated hundreds of times. */
 static void long_runs_are_tried_soon(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim:0,sim:1",

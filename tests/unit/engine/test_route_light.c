@@ -1,7 +1,7 @@
-/* test_route_light.c - what the router costs once it has made up its mind.
+/* test_route_light.c - the cost of the router once it has decided.
  *
- * Everything is simulated, and every look at the clock takes a microsecond of virtual time, so that
- * looks cost something and can be counted.
+ * Everything is simulated, and every reading of the clock takes a microsecond of virtual time, so
+ * that readings cost something and can be counted.
  */
 #include "addition.h"
 #include "alloc_count.h"
@@ -57,15 +57,15 @@ static qn_ctx *open_costly(const char *fault)
     return ctx;
 }
 
-/* What is asked of every graph. */
+/* Settling. */
 
-/* Runs until the next one needs no look. */
+/* Runs until the next run needs no reading of the clock. */
 static struct qn_graph_route *settle(addition *a)
 {
     qn_buf *const arrays[] = { a->x, a->y, a->sum };
 
     run(a, WARM_UP);
-    for (int i = 0; i < 3; i++) /* from before the router knew */
+    for (int i = 0; i < 3; i++) /* from before the router knew anything */
         qn_buf_drop_copy(arrays[i], &a->ctx->devices[2]);
     run(a, WARM_UP);
     for (int i = 0; i < 100 && !a->graph->route->n_lighter; i++)
@@ -74,7 +74,7 @@ static struct qn_graph_route *settle(addition *a)
     return a->graph->route;
 }
 
-/* Once settled, looks at the clock take less than 1.5 % of the time. */
+/* Once settled, reading the clock takes less than 1.5 % of the time. */
 static void assert_looks_are_few(addition *a)
 {
     double start_us;
@@ -88,10 +88,10 @@ static void assert_looks_are_few(addition *a)
 }
 
 #define TWO "sim.devices=2,sim.launch_us=50"
-/* The second device takes longer by more than it could ever make up for. */
+/* The second device is slower by more than it could ever make up for. */
 #define UNEVEN TWO ",sim.slow.1=400"
 
-/* Runs between looks. */
+/* Runs between readings. */
 
 static void settled_run_reads_no_clock_takes_no_lock_and_no_memory(void **state)
 {
@@ -111,7 +111,7 @@ static void settled_run_reads_no_clock_takes_no_lock_and_no_memory(void **state)
     }
     assert_int_equal(ctx->router->n_priced, priced);
 #ifndef HAS_SANITIZER
-    assert_true(n_locks > 0); /* making a metric takes one, so they are seen */
+    assert_true(n_locks > 0); /* making a metric takes one, so they are noticed */
 #endif
     assert_true(value_at(a.sum, 10) == 31.0f);
     addition_free(&a);
@@ -174,7 +174,7 @@ static void change_of_a_link_or_a_device_is_seen_at_once(void **state)
     qn_ctx_close(ctx);
 }
 
-/* The time of a run that was waited for together with those after it is not its own. */
+/* The time of a run that was awaited together with later ones is not its own time. */
 static void runs_that_overlap_teach_no_times(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);
@@ -193,9 +193,9 @@ static void runs_that_overlap_teach_no_times(void **state)
     qn_ctx_close(ctx);
 }
 
-/* What measuring costs. */
+/* The cost of measuring. */
 
-/* What other graphs of the op have earned is not spent on this one. */
+/* Time earned by other graphs of the op is not spent on this one. */
 static void probes_of_a_small_graph_stay_within_its_own_time(void **state)
 {
     qn_ctx *ctx = open_costly(TWO ",sim.slow.1=2000");
@@ -205,7 +205,7 @@ static void probes_of_a_small_graph_stay_within_its_own_time(void **state)
     double before;
 
     (void)state;
-    r = settle(&a); /* the first probe, of an unknown device, has lost what it has lost */
+    r = settle(&a); /* the first probe, of an unknown device, may lose any amount */
     before = r->lost_us;
     for (int i = 0; i < 100; i++) {
         op->total_us = 1e9;
@@ -242,8 +242,8 @@ static void device_that_proved_hopeless_gets_a_tenth_of_the_probes(void **state)
     qn_ctx_close(ctx);
 }
 
-/* As after a run that the machine disturbed: all stages of it were slow. Graphs that run a few
- * times only have to get over it, too. */
+/* All stages of one run were slow, as when the machine was disturbed. Even graphs that run only a
+ * few times must recover from that. */
 static void one_bad_run_does_not_banish_a_device_from_large_graphs(void **state)
 {
     qn_ctx *ctx = open_costly("sim.devices=2,sim.rate.1=4,sim.launch_us=1000");
@@ -263,7 +263,7 @@ static void one_bad_run_does_not_banish_a_device_from_large_graphs(void **state)
     qn_ctx_close(ctx);
 }
 
-/* What it leaves behind. */
+/* Leftovers. */
 
 /* A run in which the second device was probed, and the next. */
 static void run_with_probe(addition *a)
@@ -345,7 +345,8 @@ static void copies_that_were_there_before_a_probe_stay(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Replays start from where data are: a copy left on the other device would need a new recording. */
+/* Replays start from where the data are: a copy left on the other device would need a new
+ * recording. */
 static void run_after_a_probe_is_replayed_as_before(void **state)
 {
     qn_ctx *ctx = open_costly(UNEVEN);

@@ -1,4 +1,4 @@
-/* test_serve.c - the HTTP side of metrics: answers, refusals, a clean end. */
+/* test_serve.c - metrics over HTTP: answers, refusals, a clean end. */
 #include "test.h"
 
 #include "engine/telemetry/metrics.h"
@@ -184,12 +184,12 @@ static void an_endless_request_is_dropped(void **state)
         if (send(fd, block, sizeof block, MSG_NOSIGNAL) < 0)
             break;
     close(fd);
-    answer = ask(s, "GET /health HTTP/1.1\r\n\r\n"); /* the next one is served */
+    answer = ask(s, "GET /health HTTP/1.1\r\n\r\n"); /* the next one is answered */
     assert_begins(answer, "HTTP/1.1 200 ");
     free(answer);
 }
 
-/* A client that sends for ever, at least as fast as it is read. */
+/* A client that sends forever, at least as fast as it is read. */
 static void *flood(void *user)
 {
     static const char head[] = "GET /health HTTP/1.1\r\n\r\n";
@@ -219,7 +219,7 @@ static void a_flooding_or_a_silent_client_does_not_hold_the_server(void **state)
     }
     qn_sleep_us(20000);
     free(ask(s, "GET /health HTTP/1.1\r\n\r\n"));
-    /* Each of the four has half a second at most. */
+    /* Each of the four has at most half a second. */
     assert_true(qn_now_us() - start_us < 3.5e6);
     for (int i = 0; i < 2; i++) {
         close(silent[i]);
@@ -268,7 +268,8 @@ static void closing_does_not_wait_for_a_silent_client(void **state)
     served *const s = *state;
     double best_us = 1e9;
 
-    /* It would wait for half a second; a busy machine may stop for as long, but not every time. */
+    /* The thread would wait for half a second; a busy machine may stall for as long, but not every
+     * time. */
     for (int tries = 0; tries < 10 && best_us > 3e5; tries++) {
         const int fd = connect_to(qn_serve_port(s->serve));
 
@@ -312,7 +313,7 @@ static void a_taken_port_is_an_error_that_names_it(void **state)
     assert_non_null(strstr(err.text, "70000"));
 }
 
-/* The kernel's own list of sockets says where we listen. */
+/* The kernel's list of sockets says where we listen. */
 static void only_loopback_is_listened_on(void **state)
 {
     const served *const s = *state;

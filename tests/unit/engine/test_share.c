@@ -101,7 +101,7 @@ static void correction_keeps_devices_that_did_not_work_in_proportion(void **stat
     (void)state;
     assert_int_equal(qn_share_rebalance(&r, items, us, 3, rates), 1);
     assert_true(rates[0] == 10 && rates[1] == 2.5);
-    assert_true(fabs(rates[2] - 12.5 / 4) < 1e-12); /* a quarter of the two others, as before */
+    assert_true(fabs(rates[2] - 12.5 / 4) < 1e-12); /* a quarter of the others, as before */
 }
 
 int main(void)

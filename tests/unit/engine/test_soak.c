@@ -1,4 +1,4 @@
-/* test_soak.c - ten thousand graphs made, run and freed leave a context as it was. */
+/* test_soak.c - after making, running and freeing ten thousand graphs, a context is unchanged. */
 #include "engine_fixture.h"
 
 #include "engine/device/context.h"
@@ -8,10 +8,10 @@
 
 enum { N = 64, N_GRAPHS = 10000, WARM_UP = 200 };
 
-/* What a context holds, when nothing of the caller's is alive. */
+/* The memory that a context holds while the caller holds nothing. */
 typedef struct {
     int sim_objects;
-    size_t device_bytes, host_bytes; /* of pools, in use and parked */
+    size_t device_bytes, host_bytes; /* of pools, in use and idle */
     size_t heap_bytes;
 } holding;
 
@@ -50,7 +50,7 @@ static void one_graph(qn_ctx *ctx, int i)
         must(qn_graph_output(g, y, &failure));
     for (int run = 0; run < runs; run++)
         must(qn_graph_run(g, &failure));
-    if (i % 5 == 0) /* freed in flight otherwise */
+    if (i % 5 == 0) /* otherwise freed in flight */
         must(qn_graph_wait(g, &failure));
     if (i % 4 == 0) {
         const float want = 1 + (float)runs * 2 * (float)(i % 100 + n - 1);
@@ -79,7 +79,7 @@ static void ten_thousand_graphs_leave_nothing_behind(void **state)
     assert_int_equal(after.sim_objects, before.sim_objects);
     assert_int_equal(after.device_bytes, before.device_bytes);
     assert_int_equal(after.host_bytes, before.host_bytes);
-    /* Histograms and tables may still grow a little; a hundred bytes per graph would be seen. */
+    /* Histograms and tables may still grow a little; a hundred bytes per graph would be noticed. */
     if (after.heap_bytes > before.heap_bytes + (64 << 10))
         fail_msg("the heap grew by %zu bytes", after.heap_bytes - before.heap_bytes);
 
@@ -109,7 +109,7 @@ static void pools_stay_within_a_few_blocks(void **state)
         one_graph(ctx, i);
     device = qn_pool_get_stats(ctx->devices[1].pool);
     host = qn_pool_get_stats(ctx->host_pool);
-    /* Three arrays of one bucket; a few more while the device was not done with the last ones. */
+    /* Three arrays of one bucket; a few more while the device was still using the last ones. */
     assert_true(device.bytes_peak <= 16 * QN_BUCKET_MIN);
     assert_true(host.bytes_peak <= 16 * QN_BUCKET_MIN);
     assert_true(device.hits > 100 * device.misses);
@@ -128,7 +128,7 @@ static void contexts_can_be_opened_again_and_again(void **state)
         for (int k = 0; k < 6; k++)
             one_graph(ctx, k);
         qn_ctx_close(ctx);
-        if (i == 219) /* by then malloc has all the blocks that it will keep */
+        if (i == 219) /* by then malloc has all the blocks that it will hold */
             before = mallinfo2().uordblks;
     }
     after = mallinfo2().uordblks;
@@ -161,8 +161,8 @@ static void tracking_costs_less_than_5_percent_of_the_data(void **state)
     qn_report_refresh(ctx);
     pct = qn_metric_value(qn_ctx_metrics(ctx), "memory_overhead_pct", NULL);
     assert_true(pct > 0 && pct < 5);
-    /* As the allocator sees it: besides host and device copies there are plans, the recording and
-     * all the rest. */
+    /* As counted by the allocator: besides host and device copies there are plans, the recording
+     * and everything else. */
     if ((double)heap > 2.05 * data)
         fail_msg("%zu bytes for twice %zu of data", heap, (size_t)data);
     qn_graph_free(g);

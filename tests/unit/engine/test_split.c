@@ -1,4 +1,4 @@
-/* test_split.c - batches over several simulated devices: results, shares, speed, failures. */
+/* test_split.c - batches over several simulated devices: results, parts, speed, failures. */
 #include "split_fixture.h"
 
 #include <math.h>
@@ -144,7 +144,7 @@ static void slow_device_does_not_hold_up_the_end(void **state)
 }
 
 /* Submitted step by step, the copies of all slots share two streams: the end of one chunk must not
- * be seen only with the end of the next. */
+ * be noticed only with the end of the next. */
 static void second_slot_hides_the_copies(void **state)
 {
     static const char *const faults[] = {
@@ -257,7 +257,7 @@ static void cpu_takes_the_rest_when_no_device_is_left(void **state)
                                     QN_LABELS("stage", "fixture.mul", "reason", "device_lost")) ==
                     1);
 
-        /* All are lost for good: the next batch is the CPU's from the start. */
+        /* All are lost for good: the next batch goes to the CPU from the start. */
         CAPTURE_STDERR(text, sizeof text, fixture_run(&r));
         assert_non_null(strstr(text, "was lost. CPU fallback.\n"));
         assert_int_equal(qn_split_get(r.split, 3).items, 60);
@@ -293,7 +293,7 @@ static void forbidden_fallback_does_not_mind_a_device_among_others(void **state)
     fixture_close(&r);
 }
 
-/* Every class of fault on the way of a chunk. */
+/* Every class of fault in the processing of a chunk. */
 static void device_that_failed_once_is_tried_again_in_the_next_batch(void **state)
 {
     static const char *const faults[] = { "launch:fixture.mul@9*1", "timeout@9*1", "copy_h2d@9*1",
@@ -329,7 +329,7 @@ static void want_of_memory_does_not_change_the_result(void **state)
         snprintf(fault, sizeof fault, "sim.devices=3," SLOW_KERNELS ",%s", faults[f]);
         fixture_open(&r, fault, NULL, 60, 2);
         fixture_run(&r);
-        assert_int_equal(count_failed(&r) > 0, f > 0); /* one refusal is overcome */
+        assert_int_equal(count_failed(&r) > 0, f > 0); /* one refusal is tolerated */
         fixture_close(&r);
     }
 }
@@ -354,7 +354,7 @@ static void error_of_the_work_ends_the_run_and_not_the_split(void **state)
     fixture_close(&r);
 }
 
-/* Sets, limits, books. */
+/* Sets, limits, counters. */
 
 static void cpu_may_be_one_of_the_devices(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_stream.c - points in the work of a device: who waits for whom, and who does not.
+/* test_stream.c - points in the work of a device: what waits for what, and what does not.
  *
  * sim computes when work is submitted, so order shows in its clock: a copy that had to wait for a
  * kernel ends after it.
@@ -117,7 +117,7 @@ static void submission_returns_before_the_work_is_done(void **state)
     must(qn_graph_run(g, &failure));
     expect_us(now(&r), 0);
     assert_false(qn_graph_is_done(g));
-    r.ctx->clock.host_us += 500; /* the host works meanwhile */
+    r.ctx->clock.host_us += 500; /* meanwhile the host works */
     assert_false(qn_graph_is_done(g));
     while (!qn_graph_is_done(g))
         polls++;
@@ -130,7 +130,7 @@ static void submission_returns_before_the_work_is_done(void **state)
     close_fixture(&r);
 }
 
-/* Reading one result waits for that one, not for what was submitted after it. */
+/* Reading a result waits only for that result, not for work submitted after it. */
 static void reading_waits_only_as_long_as_it_must(void **state)
 {
     fixture r = open_fixture(SLOW);
@@ -197,7 +197,7 @@ static void read_after_write_across_streams_waits(void **state)
 }
 
 /* Two streams read the same table; then it is replaced. The upload has to wait for both readers,
- * not only for the one that came last. */
+ * not only for the later one. */
 static void overwriting_waits_for_readers_on_all_streams(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void overwriting_waits_for_readers_on_all_streams(void **state)
     }
 }
 
-/* Readers need not wait for readers: that is what makes a table shareable. */
+/* Readers need not wait for readers: that makes a table shareable. */
 static void readers_on_two_streams_do_not_wait_for_each_other(void **state)
 {
     fixture r = open_fixture(SLOW);
@@ -274,7 +274,7 @@ static void host_write_waits_for_the_upload_only(void **state)
     close_fixture(&r);
 }
 
-/* A second device copies from the first; the first must not overwrite what is still read. */
+/* A second device copies from the first; the first must not overwrite data still being read. */
 static void peer_copy_is_protected_from_its_source(void **state)
 {
     fixture r = open_fixture("sim.devices=2,sim.peer_us=700,sim.submit_us=0");

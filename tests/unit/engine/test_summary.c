@@ -1,4 +1,4 @@
-/* test_summary.c - the end of a run as people read it. */
+/* test_summary.c - the summary printed at the end of a run. */
 #include "test.h"
 
 #include "engine/telemetry/export.h"
@@ -20,7 +20,7 @@ static void add(qn_metrics *m, const char *name, const char *const *labels, doub
     qn_metric_add(qn_metric_of(m, name, labels), amount);
 }
 
-/* What `print` writes; the caller frees it. */
+/* The output of `print`; the caller frees it. */
 static char *summary_of(const qn_metrics *m, const qn_run_report *report)
 {
     char *text = NULL;

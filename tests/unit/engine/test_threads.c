@@ -1,4 +1,4 @@
-/* test_threads.c - several threads, each with a context of its own. */
+/* test_threads.c - several threads, each with its own context. */
 #include "engine_fixture.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@ enum { N_THREADS = 6, N = 1000 };
 typedef struct worker {
     const char *backend;
     pthread_barrier_t *start;
-    qn_err err; /* "" when all was well */
+    qn_err err; /* "" on success */
 } worker;
 
 /* x + x, on whatever device the context has. */
@@ -52,7 +52,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* As a program's first contexts: nothing has been opened before. */
+/* As a program's first contexts: none has been opened before. */
 static void all_at_once(const char *backend)
 {
     worker workers[N_THREADS];

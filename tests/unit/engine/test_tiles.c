@@ -5,14 +5,13 @@
 
 enum { ROWS = 10, COLS = 14, CORE = 5, N_TILES = 6 };
 
-/* Work that writes down its calls: "b0 c0 k0 x0" are begin, compute, collect and clear of tile
- * 0. */
+/* Work that records its calls: "b0 c0 k0 x0" are begin, compute, collect and clear of tile 0. */
 typedef struct recorder {
     char calls[1024];
     char fails_in; /* phase; 0: none */
     int fails_at;  /* tile */
     qn_status failure;
-    int n_failures; /* so many times, then it works */
+    int n_failures; /* fails this many times, then works */
     const char *stage;
     unsigned done; /* tiles that are skipped */
     int is_on_cpu[N_TILES];
@@ -172,7 +171,7 @@ static void other_failures_end_the_run(void **state)
     } table[] = {
         { QN_ERR_IO, 1, QN_FALLBACK_CPU, QN_ERR_IO },
         { QN_ERR_NOMEM, 1, QN_FALLBACK_CPU, QN_ERR_NOMEM },
-        { QN_ERR_TIMEOUT, 2, QN_FALLBACK_CPU, QN_ERR_TIMEOUT }, /* on the CPU, too */
+        { QN_ERR_TIMEOUT, 2, QN_FALLBACK_CPU, QN_ERR_TIMEOUT }, /* on the CPU too */
         { QN_ERR_TIMEOUT, 1, QN_FALLBACK_ERROR, QN_ERR_FALLBACK },
     };
 
@@ -208,7 +207,7 @@ static void only_faults_of_devices_are_worth_a_second_try(void **state)
                              st == QN_ERR_TIMEOUT);
 }
 
-/* Tiles of a raster up and their cores down again give the raster. */
+/* Copying the tiles of a raster to a device and their cores back gives the raster. */
 static void windows_travel_to_a_device_and_back(void **state)
 {
     qn_ctx *ctx = open_sim(NULL);

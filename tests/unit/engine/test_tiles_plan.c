@@ -57,8 +57,8 @@ static void forced_tile_has_borders_even_when_all_fits(void **state)
     assert_string_equal(p.limited_by, "forced");
 }
 
-/* Half of the budget over the bytes of a pixel is the area; what is left of its side after the
- * borders is the core, in whole blocks of files. */
+/* Half of the budget over the bytes of a pixel is the area of a tile; its side less the borders is
+ * the core, in whole blocks of files. */
 static void tile_follows_the_least_memory(void **state)
 {
     qn_tiles p = plan(9000, 9000, (qn_tiles_limits){ .device_bytes = 600u * 1000 * 1000 });
@@ -148,7 +148,7 @@ static void cores_and_tiles_in_flight_count(void **state)
         assert_true(n * qn_tiles_bytes(&more) > 10.0 * MIB ||
                     60.0 * (double)(more.core * more.core) > 4.0 * MIB);
     }
-    /* As a whole it has no margin, and only one is in flight. */
+    /* As a whole it has no margin, and only one tile is in flight. */
     needs = (qn_tiles_needs){ .rows = 290,
                               .cols = 290,
                               .border = 2000,
@@ -160,7 +160,8 @@ static void cores_and_tiles_in_flight_count(void **state)
     assert_in_range(qn_tiles_plan(&needs, &limits).core, 190, 194);
 }
 
-/* A line of items without margins: as many as the bytes of all arrays and of the widest allow. */
+/* A line of items without margins: as many as the bytes of all arrays, and of the widest array,
+ * allow. */
 static void items_are_as_many_as_both_limits_allow(void **state)
 {
     static const struct {
@@ -194,7 +195,7 @@ static void items_are_as_many_as_both_limits_allow(void **state)
     }
 }
 
-/* The largest tile really runs where the plan says so: nothing is evicted, nothing falls back. */
+/* The largest tile really runs as planned: no eviction, no fallback. */
 static void check_largest_tile(const char *fault, int n_arrays)
 {
     qn_ctx *ctx =
@@ -243,7 +244,7 @@ static void the_largest_tile_runs_without_eviction(void **state)
     }
 }
 
-/* Cores are halved once where the device does not give what it should have. */
+/* Cores are halved once if the device does not provide what it should. */
 static void a_device_that_holds_less_gets_smaller_tiles(void **state)
 {
     const qn_tiles_needs needs = { .rows = 400, .cols = 400, .cost = { .device = 20 } };

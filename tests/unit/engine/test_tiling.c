@@ -11,11 +11,11 @@ static void the_table_of_limits(void **state)
     static const struct {
         uint64_t budget, max_alloc, mem_free; /* of a device */
         int is_unified;
-        uint64_t usable, tile, array; /* what follows */
+        uint64_t usable, tile, array; /* expected results */
     } table[] = {
         /* The budget decides; an array may be all of a tile. */
         { 8 * GIB, 16 * GIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 4 * GIB },
-        /* The device gives a quarter of its memory at once, as many do. */
+        /* The device allocates at most a quarter of its memory at once, as many do. */
         { 8 * GIB, 2560 * MIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 2560 * MIB },
         { 8 * GIB, 128 * MIB, 10 * GIB, 0, 8 * GIB, 4 * GIB, 128 * MIB },
         /* Exactly half, and one byte around it. */
@@ -26,9 +26,9 @@ static void the_table_of_limits(void **state)
         { 7, 100, 100, 0, 7, 3, 3 },
         { 1, 100, 100, 0, 1, 0, 0 },
         { 0, 100, 100, 0, 0, 0, 0 },
-        /* A device that names no largest array. */
+        /* A device that reports no largest array. */
         { 64 * MIB, 0, GIB, 0, 64 * MIB, 32 * MIB, 32 * MIB },
-        /* In host memory: what is free of it; there is no budget. */
+        /* In host memory: the free part of it; there is no budget. */
         { 0, 16 * GIB, 6 * GIB, 1, 6 * GIB, 3 * GIB, 3 * GIB },
         { 0, 2 * GIB, 6 * GIB, 1, 6 * GIB, 3 * GIB, 2 * GIB },
         /* Far beyond 32 bits. */

@@ -1,4 +1,4 @@
-/* test_verify.c - the cross-check finds what a device got wrong, and mends it. */
+/* test_verify.c - the cross-check finds wrong results of a device, and corrects them. */
 #include "engine_counters.h"
 
 enum { N = 3000 };
@@ -98,7 +98,7 @@ static void flipped_bit_is_found_and_mended(void **state)
         assert_true(mismatched(&w, stages[i % 2]) == 1);
         assert_true(count_of(w.ctx, "verify_mismatched") == 1);
         check_results(&w, 1);
-        must(qn_graph_run(w.graph, &failure)); /* goes on from the mended data */
+        must(qn_graph_run(w.graph, &failure)); /* continues from the corrected data */
         check_results(&w, 2);
         close_work(&w);
     }
@@ -191,7 +191,7 @@ static void share_outside_0_to_100_is_refused(void **state)
     assert_non_null(strstr(err.text, "is not between 0 and 100"));
 }
 
-/* The output has room for more than the stage writes: what nobody wrote is no mismatch. */
+/* The output is larger than what the stage writes: the unwritten rest is not a mismatch. */
 static void unwritten_rest_of_an_output_is_not_compared(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .verify_pct = 100));
@@ -212,7 +212,7 @@ static void unwritten_rest_of_an_output_is_not_compared(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Both arguments are the same array: the CPU's copy must be one array, too. */
+/* Both arguments are the same array: the CPU's copy must be one array too. */
 static void array_used_twice_is_checked_as_one(void **state)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = "sim", .verify_pct = 100));

@@ -1,4 +1,4 @@
-/* fit_backends.h - resident solvers on every backend, against those in host memory. */
+/* fit_backends.h - compares resident solvers on every backend with those in host memory. */
 #ifndef QN_TESTS_FIT_BACKENDS_H
 #define QN_TESTS_FIT_BACKENDS_H
 
@@ -12,7 +12,7 @@ static const char *const backends[] = { "cpu", "sim", "opencl", "cuda" };
 
 enum { N_BACKENDS = sizeof backends / sizeof *backends };
 
-/* NULL if there is none, with a line that says why. */
+/* NULL if there is none, with a message that says why. */
 static inline qn_ctx *open_backend(const char *backend)
 {
     const qn_options options = QN_OPTIONS(.backend = backend, .fallback = QN_FALLBACK_ERROR);
@@ -24,7 +24,7 @@ static inline qn_ctx *open_backend(const char *backend)
     return ctx;
 }
 
-/* log(x1 * col) - 1 with a negative number among its data: not finite wherever it starts. */
+/* log(x1 * col) - 1 with a negative number among its data: not finite at any start. */
 static inline qn_fit_problem *logarithm_of_less_than_nothing(void)
 {
     static const double x[] = { 1, -1, 2 };
@@ -35,7 +35,7 @@ static inline qn_fit_problem *logarithm_of_less_than_nothing(void)
     return one_group(1, (const double[]){ 1 }, 3, 1, cols, (qn_fit_loss){ 0 }, NULL, NULL);
 }
 
-/* Checks that its solve ended at its start, and says why. */
+/* Checks that the solve ended at its start, and reports why. */
 static inline void check_not_finite(const qn_fit_problem *p, qn_fit_report *r)
 {
     assert_int_equal(r->end, QN_FIT_NON_FINITE);
@@ -51,7 +51,8 @@ typedef struct solvers {
     void (*also)(const qn_fit_report *got); /* further checks of a solve, or NULL */
 } solvers;
 
-/* The same start in host memory and on each backend; costs agree to `tolerance`. */
+/* Solves from the same start in host memory and on each backend; costs must agree to
+ * `tolerance`. */
 static inline void compare_solves(const solvers *by, qn_fit_problem *(*make)(void),
                                   const qn_fit_solve_options *o, qn_fit_precision precision,
                                   double tolerance)

@@ -22,7 +22,7 @@ typedef struct {
     qn_err err;
 } fixture;
 
-/* 0: there is no such backend. */
+/* Returns 0 if there is no such backend. */
 static inline int open_fixture(fixture *r, qn_fit_text *text, const char *backend,
                                qn_fit_precision precision)
 {

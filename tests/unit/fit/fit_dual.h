@@ -73,7 +73,7 @@ static inline double dual_length(const double *a, int n, double *p)
     return sqrt(sum);
 }
 
-/* op(a) and its partials p; *is_known = 0: there is no rule. */
+/* op(a) and its partials p; *is_known = 0 if there is no rule. */
 static inline double dual_rule(const char *op, const double *a, double *p, int *is_known)
 {
 #define RULE(name, value, ...)                                                                     \
@@ -171,8 +171,8 @@ static inline double dual_rule(const char *op, const double *a, double *p, int *
     return NAN;
 }
 
-/* Every node of a finished graph at one point; component c of canonical slot s is input
- * slots[s] * 3 + c. `used` counts operations; the name of one without a rule, or NULL. */
+/* Evaluates every node of a finished graph at one point; component c of canonical slot s is input
+ * slots[s] * 3 + c. `used` counts operations. Returns the name of one without a rule, or NULL. */
 static inline const char *dual_run(const qn_fit_graph *g, const double *x, dual *node, int *used)
 {
     for (qn_fit_v id = 1; id < g->n_nodes; id++) {

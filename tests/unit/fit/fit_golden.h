@@ -129,7 +129,7 @@ static inline void *fit_aligned(size_t bytes)
     return p;
 }
 
-/* As double in either precision: out[output * n + i]. */
+/* As doubles, computed in either precision: out[output * n + i]. */
 static inline double *fit_run(const qn_fit_tape *p, qn_fit_precision precision, int width,
                               const double *params, size_t n_params, const uint32_t *idx, int n,
                               qn_fit_fault *fault)

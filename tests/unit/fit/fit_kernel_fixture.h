@@ -1,4 +1,5 @@
-/* fit_kernel_fixture.h - golden records as one kernel on a backend, against the interpreter. */
+/* fit_kernel_fixture.h - golden records as one kernel on a backend, compared with the
+ * interpreter. */
 #ifndef QN_TESTS_FIT_KERNEL_FIXTURE_H
 #define QN_TESTS_FIT_KERNEL_FIXTURE_H
 
@@ -9,7 +10,7 @@
 #include "domain/fit/code/print.h"
 
 /* All operations of a golden file in one graph: a block slot and some rows for each. Instance i
- * takes record i of every operation, and starts over where there are fewer. */
+ * takes record i of every operation, and starts over at the first if there are fewer. */
 typedef struct {
     fit_golden *golden;
     qn_fit_tape *tape;

@@ -1,4 +1,4 @@
-/* fit_terms.h - short words to write residuals of test problems as graphs, and a problem of one
+/* fit_terms.h - short names for writing residuals of test problems as graphs, and a problem of one
  * group from them. */
 #ifndef QN_TESTS_FIT_TERMS_H
 #define QN_TESTS_FIT_TERMS_H

@@ -132,7 +132,8 @@ static void sums_inside_of_kernels_do_not_depend_on_the_cuts(void **state)
 
 static void a_group_is_dispatched_in_equal_parts(void **state)
 {
-    /* 120 springs and 42 anchors, each other group has one instance; two of these would be fused.
+    /* 120 springs and 42 anchors; all other groups have one instance, and two of these would be
+     * fused.
      */
     static const struct {
         qn_i64 most;

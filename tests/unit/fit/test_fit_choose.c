@@ -1,5 +1,4 @@
-/* test_fit_choose.c - estimated costs of evaluations, and the device that follows from them.
- */
+/* test_fit_choose.c - estimated costs of evaluations, and the choice of device that follows. */
 #include "golden.h"
 
 #include "domain/fit/device/choose.h"

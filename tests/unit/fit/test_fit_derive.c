@@ -335,7 +335,7 @@ static void double_and_triple_eigenvalues_keep_their_digits(void **state)
         }
 }
 
-/* What is stored. */
+/* Stored values. */
 
 static void a_spring_stores_three_of_six_entries(void **state)
 {

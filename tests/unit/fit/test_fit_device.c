@@ -1,4 +1,5 @@
-/* test_fit_device.c - problems as stages of graphs, on every backend, against the CPU's sums. */
+/* test_fit_device.c - problems as stages of graphs, on every backend, compared with the CPU's
+ * sums. */
 /* test: long, cost 35, quick-opencl */
 #include "fit_device_fixture.h"
 
@@ -68,7 +69,7 @@ ON(cpu)
 ON(sim)
 ON(opencl)
 
-/* More instances than a chunk, lists of any length: the middle one has all edges. */
+/* More instances than a chunk, lists of any length: the middle vertex has all edges. */
 static void large_groups_agree(void **state)
 {
     (void)state;
@@ -169,7 +170,7 @@ static void residuals_agree_with_the_cpu(void **state)
     close_fixture(&r);
 }
 
-/* J v from stored values is J v. */
+/* J v computed from stored values equals J v. */
 static void the_stored_jacobian_gives_the_same_products(void **state)
 {
     fixture r;
@@ -223,7 +224,7 @@ static void the_stored_jacobian_gives_the_same_products(void **state)
     close_fixture(&r);
 }
 
-/* Residuals and stored Jacobian in new arrays. On the CPU; padding is 0. */
+/* Writes residuals and the stored Jacobian to new arrays. On the CPU; padding is 0. */
 static void linearize(qn_fit_precision storage, int with_cost, double **rows, double **jacobian,
                       qn_i64 *n_rows, qn_i64 *n_jacobian)
 {
@@ -318,7 +319,7 @@ static void owners_give_the_same_bits(const char *backend)
     close_fixture(&r);
 }
 
-/* Three slots of one set, slots of two sets in turn, groups with and without columns. */
+/* Three slots of one set, slots alternating between two sets, groups with and without columns. */
 static void owners_find_the_other_slots(void **state)
 {
     static const char text[] =

@@ -1,4 +1,4 @@
-/* test_fit_dual.c - ten thousand random graphs of all operations against dual numbers. */
+/* test_fit_dual.c - ten thousand random graphs of all operations compared with dual numbers. */
 #include "fit_random.h"
 
 #include "fit_dual.h"
@@ -114,7 +114,7 @@ static int is_near(double got, double want)
     return fabs(got - want) <= 1e-8 * fmax(1, fabs(want));
 }
 
-/* The number of compared values; those that are too large are left out. */
+/* Returns the number of compared values; those that are too large are left out. */
 static int compare_point(uint64_t seed, const qn_fit_graph *g, const qn_fit_tape *p,
                          const double *out, int i, const dual *node)
 {

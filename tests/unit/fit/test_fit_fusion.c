@@ -228,7 +228,7 @@ static void energies_are_added_atomically_too(void **state)
     close_fixture(&r);
 }
 
-/* Without fallback a device that cannot do this fails; it never sums in another way silently. */
+/* Without fallback, a device that cannot do this fails; it never silently sums in another way. */
 static void opencl_refuses_atomic_sums(void **state)
 {
     fixture r;

@@ -1,4 +1,5 @@
-/* test_fit_golden.c - values and derivatives of every operation against 60-digit references. */
+/* test_fit_golden.c - values and derivatives of every operation compared with 60-digit
+ * references. */
 #include "fit_golden.h"
 
 static const char ops_file[] = "fit/golden/ops.json";
@@ -162,7 +163,7 @@ static void every_composite_has_the_golden_value_and_jacobian(void **state)
 
 /* f32. */
 
-/* The reference is double arithmetic on arguments that floats can hold. */
+/* The reference is double arithmetic on arguments that floats can represent. */
 static void round_arguments(fit_records *r)
 {
     for (int i = 0; i < r->n * r->n_args; i++)

@@ -1,4 +1,4 @@
-/* test_fit_graph.c - which expressions share a topology and which must not; errors of building. */
+/* test_fit_graph.c - which expressions share a topology and which must not; errors in building. */
 #include "fit_golden.h"
 
 typedef qn_fit_v (*expression)(qn_fit_graph *g);
@@ -48,7 +48,7 @@ static int is_one_topology(expression first, expression second, qn_fit_mode mode
         return value;                                                                              \
     }
 
-/* What merges. */
+/* Graphs that merge. */
 
 EXPR(a_plus_b, qn_fit_add(g, P(0, 0), P(1, 0)))
 EXPR(b_plus_a, qn_fit_add(g, P(1, 0), P(0, 0)))
@@ -79,7 +79,7 @@ static void order_and_names_of_slots_do_not_matter(void **state)
     assert_true(is_one_topology(one_distance, other_distance, QN_FIT_TEMPLATE));
 }
 
-/* What does not. */
+/* Graphs that do not. */
 
 EXPR(x_times_x, qn_fit_mul(g, P(0, 0), P(0, 0)))
 EXPR(x_times_y, qn_fit_mul(g, P(0, 0), P(1, 0)))

@@ -31,7 +31,7 @@ static qn_fit_solve_options options_of(const way *w)
     return o;
 }
 
-/* On a backend, or in host memory where `ctx` is NULL. */
+/* On a backend, or in host memory if `ctx` is NULL. */
 static void solve(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve_options *o, qn_fit_report *r)
 {
     qn_err err = { .text = "" };
@@ -168,7 +168,7 @@ static void bundles_go_down_alike(void **state)
     qn_ctx_close(ctx);
 }
 
-/* A gradient or a model of rounded values would end about 1e-7 away. */
+/* With a gradient or a model of rounded values, the solve would end about 1e-7 away. */
 static void rounding_does_not_move_where_a_solve_ends(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void assert_bits(double **want, const qn_fit_problem *p)
     assert_memory_equal(p->x, *want, p->n_scalars * sizeof **want);
 }
 
-/* Levels with enough entries that threads share the sums. */
+/* Levels with enough entries for threads to share the sums. */
 static void bits_are_the_same_in_every_run_and_with_any_threads(void **state)
 {
     (void)state;
@@ -247,9 +247,9 @@ static void bits_are_the_same_in_every_run_and_with_any_threads(void **state)
     }
 }
 
-/* Other options together with it. */
+/* Combination with other options. */
 
-/* Small problems would get a factorisation, and bundles elimination. */
+/* By default small problems would get a factorisation, and bundles elimination. */
 static void auto_is_pcg_where_nothing_else_will_do(void **state)
 {
     (void)state;

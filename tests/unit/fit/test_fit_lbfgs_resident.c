@@ -27,7 +27,7 @@ static void goes_down(const qn_fit_report *r)
         assert_true(r->history[j].cost < r->history[j - 1].cost && r->history[j].step_norm > 0);
 }
 
-/* After a few iterations rounding has not yet separated the two. */
+/* After a few iterations, rounding has not yet separated the two. */
 static void compare(qn_fit_problem *(*make)(void), qn_fit_precision precision, int iterations,
                     double tolerance)
 {
@@ -125,7 +125,7 @@ static void only_scalars_cross(void **state)
         must_ok(qn_fit_solve_lbfgs_on(ctx, p, QN_FIT_F64, &o, &r, &err), &err);
         assert_true(r.n_accepted >= 8 && w.trials >= 5);
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL) == w.misses);
-        /* Of each trial, and of each direction. */
+        /* For each trial, and for each direction. */
         assert_true(w.last.d2h_bytes - w.first.d2h_bytes <=
                     (uint64_t)(w.trials + r.n_accepted) * FIT_L_N_SCALARS * sizeof(double));
         assert_true(w.last.h2d_bytes - w.first.h2d_bytes <=

@@ -1,4 +1,5 @@
-/* test_fit_linear.c - linear solvers of a step against each other, and whole solves with them. */
+/* test_fit_linear.c - compares linear solvers of a step with each other, and whole solves with
+ * them. */
 #include "fit_scenes.h"
 
 #include "domain/fit/linear/dense.h"
@@ -124,7 +125,7 @@ static void solve_to(qn_fit_problem *p, qn_fit_linear_kind kind, double initial,
     qn_fit_report_free(&r);
 }
 
-/* By conjugate gradients: a few iterations a step. */
+/* By conjugate gradients: a few iterations per step. */
 static void springs_settle(void **state)
 {
     qn_fit_problem *p = spring_problem(3);
@@ -150,7 +151,7 @@ static void left_to_choose(qn_fit_problem *p, const char *linear, const char *no
     qn_fit_problem_free(p);
 }
 
-/* A chain that hangs from its first link: the pull at the last link passes through all. */
+/* A chain that hangs from its first link: the pull on the last link passes through all. */
 static qn_fit_problem *chain(void)
 {
     enum { N = 700 };

@@ -1,4 +1,4 @@
-/* test_fit_lm.c - Levenberg-Marquardt: ends, faults, damping, losses, bits, memory. */
+/* test_fit_lm.c - Levenberg-Marquardt: how solves end, faults, damping, losses, bits, memory. */
 #include "alloc_count.h"
 #include "fit_mgh.h"
 #include "fit_scenes.h"
@@ -44,7 +44,7 @@ static qn_fit_report solve_plain(qn_fit_problem *p)
     return solve_with(p, &o);
 }
 
-/* Ends. */
+/* How solves end. */
 
 static void zero_residual_at_start_is_converged(void **state)
 {

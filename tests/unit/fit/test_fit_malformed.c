@@ -1,7 +1,7 @@
 /* test_fit_malformed.c - broken programs are reported at the right line and never crash.
  *
  * A deterministic mutator breaks valid programs on one known line; others are written by hand.
- * Several thousand more are broken anywhere, for the sanitizers.
+ * Several thousand more are broken at random positions, for the sanitizers.
  */
 #include "test.h"
 
@@ -51,7 +51,7 @@ enum { N_SOUND = 3 };
 
 /* Loading. */
 
-/* 0: accepted; else the line of the first fault. */
+/* Returns 0 if accepted, otherwise the line of the first fault. */
 static int line_of_fault(const char *text, size_t bytes, char *said, size_t size)
 {
     const qn_fit_text_options options = { 0 };
@@ -96,7 +96,7 @@ static void sound_programs_are_accepted(void **state)
 typedef struct {
     char text[4096];
     size_t n;
-    int line; /* that was broken */
+    int line; /* the broken line */
 } broken;
 
 static size_t line_begin(const char *text, int line)
@@ -115,8 +115,8 @@ static void replace(broken *b, size_t at, size_t n, const char *with, size_t byt
     b->n = b->n - n + bytes;
 }
 
-/* Position `pick` of those in line `line` that are outside of strings and not inside a number, a
- * name or an operator of two characters. */
+/* The position of choice `pick` within line `line`, outside strings and not inside a number, a name
+ * or an operator of two characters. */
 static size_t gap(const char *text, int line, uint64_t pick)
 {
     const size_t from = line_begin(text, line), to = from + strcspn(text + from, "\n");
@@ -133,7 +133,7 @@ static size_t gap(const char *text, int line, uint64_t pick)
 
 enum { STRANGE, NO_END, CUT, MISSPELT, EXTRA_BRACKET, BAD_BYTE, HUGE_NUMBER, N_KINDS };
 
-/* Breaks one line in one way; 0 if this way does not break it. */
+/* Breaks one line in one way; returns 0 if this way does not break it. */
 static int mutate(const char *sound, int line, int kind, uint64_t pick, broken *b)
 {
     const size_t from = line_begin(sound, line), n = strcspn(sound + from, "\n");
@@ -290,7 +290,7 @@ static void programs_by_hand_have_their_line(void **state)
         assert_line(BY_HAND[k].text, strlen(BY_HAND[k].text), BY_HAND[k].line);
 }
 
-/* Anything. */
+/* Random damage. */
 
 static void random_damage_ends_in_a_fault_or_a_program(void **state)
 {

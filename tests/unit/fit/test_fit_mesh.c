@@ -116,7 +116,7 @@ static void bad_meshes_are_refused_with_their_line(void **state)
         { 1,
           "ply\nformat binary_little_endian 1.0\nelement vertex 2\nproperty double "
           "x\nend_header\n1",
-          "inside of its data" },
+          "within its data" },
     };
     qn_err err;
 

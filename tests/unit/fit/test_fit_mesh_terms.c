@@ -88,8 +88,8 @@ static void assert_term(const char *what, double got, double want, double tolera
 
 /* Developability. */
 
-/* The golden hinge energies come from (t - sqrt(2 u - t^2)) / 2, which has only half the digits
- * where the two eigenvalues are equal, as at every symmetric vertex. */
+/* The golden hinge energies come from (t - sqrt(2 u - t^2)) / 2, which loses half the digits where
+ * the two eigenvalues are equal, as at every symmetric vertex. */
 static double tolerance_of(int kind)
 {
     return kind == QN_FIT_DEV_HINGE ? 1e-8 : 1e-10;
@@ -172,7 +172,7 @@ static void gradients_of_the_noisy_mesh_are_the_golden_ones(void **state)
     json_decref(root);
 }
 
-/* A cylinder unrolls: all energies except those of fixed directions are 0 on it. */
+/* A cylinder unrolls: all energies except those with fixed directions are 0 on it. */
 static void what_unrolls_has_no_energy(void **state)
 {
     static const qn_fit_term_kind kinds[] = { QN_FIT_DEV_COVARIANCE, QN_FIT_DEV_HINGE,

@@ -1,4 +1,5 @@
-/* test_fit_nist.c - the NIST regression sets from both starts, against their certified values. */
+/* test_fit_nist.c - solves the NIST regression sets from both starts, and compares with their
+ * certified values. */
 #include "fit_nist.h"
 
 #include "domain/fit/solve/solver.h"
@@ -19,7 +20,7 @@ static double number_at(json_t *set, const char *list, size_t k)
     return json_number_value(json_array_get(json_object_get(set, list), k));
 }
 
-/* Digits that agree, of the worst parameter. */
+/* The number of digits that agree, for the worst parameter. */
 static double digits(json_t *set, const double *x, const char *list)
 {
     double worst = 0;

@@ -37,7 +37,7 @@ static void solvers_begin_with_their_own_defaults(void **state)
     assert_int_equal(options_of("lbfgs { }").strict_fp, 1);
     assert_int_equal(options_of("adam { }").strict_fp, 1);
     assert_int_equal(options_of("lm { }").batch_size, 0);
-    assert_int_equal(options_of("lm { }").speculate, -1); /* the default of the device */
+    assert_int_equal(options_of("lm { }").speculate, -1); /* the device's default */
     assert_int_equal(options_of("lbfgs { }").max_iterations, 200);
     assert_true(options_of("lbfgs { }").function_tolerance == 1e-9);
     assert_true(options_of("sgd { }").learning_rate == 1e-2);

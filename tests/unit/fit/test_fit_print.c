@@ -114,7 +114,7 @@ static void a_name_cannot_leave_its_comment(void **state)
     qn_fit_tape_free(p);
 }
 
-/* The function form. */
+/* The form as a function. */
 
 /* Another kernel that calls the function: column `n` of inputs per point. */
 static void functions_serve_kernels_of_another_form(void **state)

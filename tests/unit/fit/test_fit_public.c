@@ -142,7 +142,7 @@ static void options_of_fits_are_checked(void **state)
     qn_ctx_close(ctx);
 }
 
-/* What a callback was told. */
+/* The progress passed to a callback. */
 typedef struct {
     int n, stop_at; /* 0: never */
     qn_fit_progress last;

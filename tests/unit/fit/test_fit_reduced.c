@@ -1,5 +1,5 @@
 /* test_fit_reduced.c - which blocks a reduced matrix has, when it is stored, and that solves with
- * it repeat to the last bit. */
+ * it are reproducible to the last bit. */
 #include "fit_backends.h"
 
 #include "lab/fit/bench/cases.h"
@@ -11,7 +11,7 @@ typedef struct sight {
 
 enum { MOST = 128 };
 
-/* One number shared by each camera of an observation and its point. */
+/* One number shared by the camera and the point of each observation. */
 static qn_fit_problem *seen(uint32_t n_cameras, uint32_t dim, uint32_t n_points, const sight *of,
                             uint32_t n)
 {

@@ -92,7 +92,7 @@ static void neighbours_come_to_lie_side_by_side(void **state)
     (void)state;
     must_ok(qn_fit_renumbered_new(p, &r, &err), &err);
     assert_true(qn_fit_problem_span(p) > 30 * 2 * sizeof(double));
-    /* From a link in the middle both ways. */
+    /* Breadth-first from a link in the middle, in both directions. */
     assert_true(qn_fit_problem_span(&r->problem) <= 2 * 2 * sizeof(double));
     qn_fit_renumbered_free(r);
     qn_fit_problem_free(p);

@@ -139,7 +139,7 @@ static void check_crossings(qn_fit_jacobian jacobian, qn_fit_precision storage)
         table.accept(table.self);
         after = qn_ctx_transfers(ctx);
         if (step == 0)
-            continue; /* tables go up */
+            continue; /* tables are uploaded */
         /* One for the point, one for the trial, and one for every eight iterations. */
         assert_true(after.d2h_count - before.d2h_count <= 3 + (uint64_t)iterations / 8);
         assert_true(after.d2h_bytes - before.d2h_bytes <=

@@ -29,7 +29,7 @@ static qn_fit_problem *outliers(void)
 }
 
 /* Three numbers in a row as a camera that sees points, some of them fixed and one bounded, one
- * camera fixed as a whole, and terms of cameras and of points alone. */
+ * camera entirely fixed, and terms of cameras only and of points only. */
 static qn_fit_problem *held(void)
 {
     enum { N_KEPT = 4, N_POINTS = 40 };
@@ -217,7 +217,7 @@ static void only_scalars_cross(void **state)
             step_once(&table, &iterations);
             after = qn_ctx_transfers(ctx);
             if (step == 0)
-                continue; /* tables go up */
+                continue; /* tables are uploaded */
             assert_true(qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL) == misses);
             assert_true(after.d2h_bytes - before.d2h_bytes <=
                         (3 + (uint64_t)iterations / 8) * FIT_N_SCALARS * sizeof(double));

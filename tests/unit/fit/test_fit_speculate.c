@@ -107,7 +107,8 @@ typedef struct {
     int rejected, undone;
 } turns;
 
-/* Both ways on one backend: rejected steps, and steps undone because a value was not finite. */
+/* Solves both ways on one backend: rejected steps, and steps undone because a value was not
+ * finite. */
 static turns compare(const char *backend, qn_fit_problem *(*make)(void),
                      const qn_fit_solve_options *o)
 {
@@ -223,7 +224,7 @@ static void halved_and_kept_steps_are_the_same_too(void **state)
     assert_true(compare("sim", valley, &o).undone == 0);
 }
 
-/* What it costs. */
+/* Costs. */
 
 /* At most eight iterations of conjugate gradients, which are polled once. */
 static void a_step_is_one_wait_and_one_poll(void **state)
@@ -311,7 +312,7 @@ static double check_only_scalars_cross(const char *backend, qn_fit_problem *p,
         cost = step_once(&table, step);
         after = qn_ctx_transfers(ctx);
         if (step == 0)
-            continue; /* tables go up */
+            continue; /* tables are uploaded */
         assert_true(qn_metric_value(qn_ctx_metrics(ctx), "pool_misses", NULL) == misses);
         assert_int_equal(driver->n_waits - waits, n_waits);
         assert_int_equal(after.d2h_count - before.d2h_count, n_waits);

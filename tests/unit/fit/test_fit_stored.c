@@ -1,4 +1,5 @@
-/* test_fit_stored.c - products with a stored Jacobian as stages, against those that compute it. */
+/* test_fit_stored.c - products with a stored Jacobian as stages, compared with those that compute
+ * it. */
 /* test: long, cost 45, quick-opencl */
 #include "fit_device_fixture.h"
 
@@ -41,8 +42,7 @@ static double *read_all(fixture *r, qn_buf *buf, qn_i64 n)
     return out;
 }
 
-/* A point, then J'J v and, from a Jacobian stored in f64, J' (J v): from a stored Jacobian, or
- * computed if that is NULL. */
+/* A point, then J'J v and, if J is stored in f64, J' (J v); computed if `jacobian` is NULL. */
 static void stage_all(fixture *r, qn_buf *jacobian, int is_f64, qn_buf *gradient, qn_buf *blocks,
                       qn_buf *jtu)
 {
@@ -65,7 +65,7 @@ static void stage_all(fixture *r, qn_buf *jacobian, int is_f64, qn_buf *gradient
     must_ok(qn_fit_stage_jtjv(d, g, r->x, r->v, r->out, err), err);
 }
 
-/* 0: there is no such backend. */
+/* Returns 0 if there is no such backend. */
 static int results_of(const char *backend, int is_stored, qn_fit_precision storage, results *out)
 {
     fixture r;
@@ -167,7 +167,7 @@ static void stored_products_have_the_same_bits_everywhere(void **state)
     }
 }
 
-/* What auto takes. */
+/* The choice of auto. */
 
 static int is_stored(const qn_fit_problem *p, qn_fit_accumulate how)
 {

@@ -44,7 +44,7 @@ static qn_fit_text *load_example(const char *name)
     return out;
 }
 
-/* The faults of a program that must have some. */
+/* The faults of a program, which must have some. */
 static const char *faults_of(const char *text)
 {
     static char said[4096];

@@ -7,7 +7,7 @@ static double reference(const char *name, double x);
 #include "kernel/dialect.h"
 #include "domain/fit/expr/support.h"
 
-/* WGSL makes some number of NaN, which C does not. */
+/* WGSL turns NaN into some number, which C does not. */
 #define I32(x)                           ((x) == (x) ? (i32)(x) : 0)
 #define U32(x)                           ((u32)(x))
 #define F32(x)                           ((float)(x))
@@ -44,7 +44,7 @@ WRAP(atanh)
 WRAP(erf)
 WRAP(cbrt)
 
-/* Macros of the dialect give floats for floats; these take doubles. */
+/* Macros of the dialect return floats for floats; these take doubles. */
 static double reference(const char *name, double x)
 {
 #define CASE(f)                                                                                    \
@@ -74,7 +74,7 @@ static double reference(const char *name, double x)
     return 0;
 }
 
-/* Units in the last place of a float; below `floor` they do not shrink any more. */
+/* Units in the last place of a float; below `floor` they do not get smaller. */
 static double ulps(double got, double want, double floor_at)
 {
     const double size = fabs(want) > floor_at ? fabs(want) : floor_at;

@@ -106,7 +106,7 @@ static void cost_nothing(const qn_span *part, void *const *args)
     (void)args;
 }
 
-/* A timed tile can be interrupted, so one of several tries must stay alone. */
+/* Timing a tile can be interrupted, so one of several tries must stay single-threaded. */
 static void cheap_points_leave_the_threads_asleep(void **state)
 {
     const qn_kernel_info map = { .name = "map", .form = QN_FORM_MAP, .unroll = 1 };
@@ -160,7 +160,7 @@ static void a_series_of_middling_launches_wakes_the_threads_in_the_end(void **st
 typedef struct {
     atomic_int next, done, calls;
     int n;
-    atomic_uint seen; /* bit of every thread that came */
+    atomic_uint seen; /* a bit for every thread that came */
 } claims;
 
 static void claim(void *user, int me)
@@ -181,7 +181,7 @@ static void all_work_is_done_whoever_comes(void **state)
 
     (void)state;
     assert_non_null(crew);
-    /* On a busy machine it takes long until one helper comes at all. */
+    /* On a busy machine it can take long until even one helper comes. */
     for (int run = 0; run < 3000 || (n_calls == run && run < 1000000); run++) {
         claims c = { .n = run % 50 };
 
@@ -316,7 +316,7 @@ static int has_compiler(void)
         }                                                                                          \
     } while (0)
 
-/* The unit with FACTOR as given. */
+/* The unit with the given FACTOR. */
 static qn_status build_scale(qn_dev *dev, const char *factor, qn_module **out, qn_err *err)
 {
     char text[1024], log[2048] = "";
@@ -330,7 +330,7 @@ static qn_status build_scale(qn_dev *dev, const char *factor, qn_module **out, q
     return st;
 }
 
-/* Reads host memory, writes into a block at an offset; returns the factor it has applied. */
+/* Reads host memory, writes to a block at an offset; returns the factor it has applied. */
 static float run_scale(qn_dev *dev, qn_module *module, float k)
 {
     float in[300], out[300] = { 0 };
@@ -375,7 +375,7 @@ static void text_is_compiled_and_run(void **state)
     cpu->close(dev);
 }
 
-/* The loader knows libraries by name, and names of descriptors come again. */
+/* The loader finds libraries by name, and descriptor numbers are reused. */
 static void modules_do_not_get_mixed_up(void **state)
 {
     NEED_COMPILER();
@@ -540,8 +540,8 @@ static void nothing_stays_in_the_temporary_folder(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* Together with what it has started: the pass holds the pipe open that we read. A compiler that is
- * waited for takes longer than a test may. */
+/* Stopped together with its child processes: the pass holds open the pipe that we read. Waiting for
+ * such a compiler takes longer than a test may. */
 static void a_compiler_that_does_not_end_is_stopped(void **state)
 {
     char folder[] = "/tmp/quern-test-XXXXXX", path[64];

@@ -7,7 +7,7 @@
 
 /* Devices. */
 
-/* What count() says in a process of its own, where `library` is the driver. */
+/* The result of count() in a separate process, where `library` is the driver. */
 static void reason_with(const char *library, char *out, size_t size)
 {
     char self[1024], command[2048];
@@ -249,7 +249,7 @@ static void polled_event_gets_done(void **state)
     cu->drop(f->dev, event);
 }
 
-/* Only what was asked for runs here, so a wait that is not passed on shows. */
+/* Only requested work runs here, so a wait that is not passed on shows. */
 static void stream_waits_for_the_event_of_another(void **state)
 {
     fixture *f = *state;
@@ -386,7 +386,7 @@ static void grid_that_the_driver_refuses_is_a_launch_error(void **state)
 #define TEST(name)   cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define CLOSED(name) cmocka_unit_test_setup_teardown(name, setup_closed, teardown)
 
-/* With an argument: prints what count() gives, for a test that needs another driver. */
+/* With an argument: prints the result of count(), for a test that needs another driver. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {

@@ -1,5 +1,5 @@
 /* test_cuda_branch.c - branches of graphs on the mock driver, which runs streams as late and as
- * unevenly as their events allow: what does not wait for its inputs reads rubbish here. */
+ * unevenly as their events allow: work that does not wait for its inputs reads rubbish here. */
 /* test: cuda-mock */
 #include "engine_fixture.h"
 
@@ -31,7 +31,8 @@ static unsigned next(unsigned *seed)
     return *seed >> 16;
 }
 
-/* Stages that write any array from two others; temporaries are read once they were written. */
+/* Stages that write any array from two others; temporaries are read only after they have been
+ * written. */
 static void add_stages(qn_graph *graph, qn_buf **bufs, unsigned seed)
 {
     unsigned written = (1u << N_BUFS) - 1;
@@ -54,7 +55,7 @@ static void add_stages(qn_graph *graph, qn_buf **bufs, unsigned seed)
     }
 }
 
-/* How many streams the graph used. */
+/* Returns how many streams the graph used. */
 static unsigned results(const char *backend, unsigned seed, float *out)
 {
     qn_ctx *ctx = open_with(QN_OPTIONS(.backend = backend));
@@ -111,7 +112,7 @@ static void branches_give_the_results_of_the_cpu(void **state)
     assert_true(n_branched > 20);
 }
 
-/* What the driver says of a kernel is a metric of it. */
+/* What the driver reports about a kernel becomes a metric of it. */
 static void registers_of_kernels_are_metrics(void **state)
 {
     const char *const labels[] = { "kernel", "vector.saxpy", "device", "cuda:0", NULL };

@@ -1,7 +1,7 @@
 /* test_cuda_build.c - from kernel text to modules of the CUDA backend, with the real NVRTC.
  *
- * Run twice: as it is, where tests that need NVRTC are skipped when there is none, and with
- * QUERN_NVRTC_LIB naming nothing, where those for machines without a compiler run.
+ * It runs twice: normally, with tests that need NVRTC skipped if there is none, and with an empty
+ * QUERN_NVRTC_LIB, with the tests for machines without a compiler.
  */
 /* test: cuda-mock, no-tsan */
 #include "mock/cuda_nvrtc.h"
@@ -31,7 +31,7 @@ static const char hand_text[] =
 
 /* With NVRTC. */
 
-/* The launch goes through the parameters that the cubin declares. */
+/* The launch uses the parameters that the cubin declares. */
 static void built_in_kernel_runs_from_its_cubin(void **state)
 {
     enum { N = 1000 };

@@ -30,7 +30,7 @@ static void every_built_in_module_compiles_for_sm_90(void **state)
         qn_str unit = { 0 };
         qn_module *built = NULL;
 
-        if (!strcmp(module->name, "arc_wide")) /* the CPU's alone, and long */
+        if (!strcmp(module->name, "arc_wide")) /* only for the CPU, and long */
             continue;
         expand(module, 32, &unit);
         if (build_text(f, module, qn_str_get(&unit), NULL, 0, &built) != QN_OK)

@@ -1,4 +1,4 @@
-/* test_cuda_errors.c - what the CUDA backend makes of a driver that fails. */
+/* test_cuda_errors.c - how the CUDA backend handles a driver that fails. */
 /* test: cuda-mock */
 #include "mock/cuda_fixture.h"
 
@@ -78,7 +78,7 @@ static void lost_device_stays_lost_until_it_is_opened_again(void **state)
     assert_float_equal(got, 5.0f, 0.0f);
 }
 
-/* One pass over all that queues work; every status is allowed, leaks are not. */
+/* One pass over all calls that queue work; any status is allowed, leaks are not. */
 static void use_everything(fixture *f)
 {
     float data[4] = { 1, 2, 3, 4 };

@@ -62,8 +62,8 @@ static void a_plan_that_cannot_be_made_is_the_cpus(void **state)
         "compilation failed). CPU fallback.\n");
 }
 
-/* The first pass is queued when the second is refused: the data is spoilt, and the CPU starts
- * again from what the run began with. */
+/* The first pass is queued when the second is refused: the data is spoilt, and the CPU starts again
+ * from the run's input. */
 static void a_transform_that_fails_half_way_is_repeated_on_the_cpu(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* test_cuda_fft.c - transforms of the CUDA backend on the mock driver, with the real NVRTC.
  *
- * Kernels are compiled for sm_90, loaded and launched, but nothing computes: what is tested is
- * that every plan compiles, how it is launched, and what failures leave behind.
+ * Kernels are compiled for sm_90, loaded and launched, but nothing computes: the tests check that
+ * every plan compiles, how it is launched, and the state after failures.
  */
 /* test: long, cost 28, cuda-mock, no-tsan */
 #include "mock/cuda_fixture.h"
@@ -37,7 +37,7 @@ static int setup_fft(void **state)
     return 0;
 }
 
-/* The fixture, where plans can be made. */
+/* The fixture; skips the test if plans cannot be made. */
 static fixture *need_plans(void **state)
 {
     const char *reason = "this build has no VkFFT";

@@ -1,11 +1,11 @@
-/* test_cuda_graph.c - captured work of the CUDA backend: what is recorded, replayed, updated,
- * and what a failure in between leaves behind. */
+/* test_cuda_graph.c - captured work of the CUDA backend: what is recorded, replayed and updated,
+ * and the state after a failure in between. */
 /* test: cuda-mock */
 #include "mock/cuda_fixture.h"
 
 enum { N = 64 };
 
-/* x is 1 and y is 0 on the device, so y counts what a launch with `a` added. */
+/* x is 1 and y is 0 on the device, so y sums the `a` of all launches. */
 typedef struct work {
     fixture *f;
     float x[N], y[N], got[N];
@@ -302,7 +302,7 @@ static void capture_that_was_never_ended_does_not_hinder_the_next(void **state)
     capture_two(w);
     replay(w);
     expect_y(w, 11.0f);
-    begin(w); /* teardown closes with it open */
+    begin(w); /* teardown closes while it is open */
 }
 
 static void end_without_begin_is_refused(void **state)

@@ -1,5 +1,5 @@
-/* test_cuda_lend.c - arrays in the hands of another library, on the CPU, on a driver whose device
- * memory the test can see, and where there are no addresses. */
+/* test_cuda_lend.c - arrays lent to another library, on the CPU, on a driver whose device memory
+ * the test can see, and on a device without addresses. */
 /* test: cuda-mock */
 #include "engine_fixture.h"
 
@@ -41,7 +41,7 @@ static void what_is_lent_is_there_and_what_is_written_counts(void **state)
     assert_true(read_one(x, 7) == 700);
     assert_true(read_one(x, 8) == 8);
 
-    /* Nothing is copied to where it lies already. */
+    /* Data already there is not copied. */
     must(qn_buf_lend(x, 1, QN_HOST_READ, &again, &failure));
     assert_ptr_equal(again, address);
     assert_int_equal(qn_buf_transfers(x).h2d_count, 1);
@@ -78,7 +78,7 @@ static void old_content_that_nobody_wants_is_not_sent(void **state)
     qn_buf_give_back(x, 1);
     assert_true(read_one(x, 9) == 0);
 
-    /* Around a view there is content to keep; its address is inside of the whole. */
+    /* Content around a view must be preserved; the view's address lies inside the whole array. */
     must(qn_buf_view(x, "view", 40, 8, &view, &failure));
     void *part = NULL;
     must(qn_buf_lend(view, 1, QN_HOST_DISCARD, &part, &failure));

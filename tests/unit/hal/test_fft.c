@@ -72,7 +72,8 @@ static void inverse_after_forward_multiplies_by_the_number_of_points(void **stat
     }
 }
 
-/* With `keep`, modes that count are as ever, and so is the field of a spectrum without others. */
+/* With `keep`, the modes it includes are unchanged, and so is the field of a spectrum without other
+ * modes. */
 static void modes_beyond_those_kept_do_not_matter(void **state)
 {
     static const int keeps[] = { 1, 14, 15, 16, 21, 31 };
@@ -100,7 +101,7 @@ static void modes_beyond_those_kept_do_not_matter(void **state)
     }
 }
 
-/* Parseval: columns between the first and the last stand for two. */
+/* Parseval: columns between the first and the last count twice. */
 static void the_spectrum_has_the_energy_of_the_field(void **state)
 {
     const qn_fft_shape s = { 130, 126, 1, 1, 0 };
@@ -203,7 +204,7 @@ static void threads_change_no_bit(void **state)
 
 /* As stages. */
 
-/* Divide, forward, inverse: the field again, as often as it is run. */
+/* Divide, forward, inverse: gives back the field, however often it runs. */
 typedef struct {
     qn_ctx *ctx;
     qn_fft_shape shape;
@@ -431,7 +432,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_transformed_is_refused_with_a_reason),
     };
 
-    /* What is kept is measured, which takes longer than these transforms. */
+    /* Cached plans are measured, which takes longer than these transforms. */
     setenv("QUERN_CACHE", "0", 1);
     return qn_cpu_fft_version() ? cmocka_run_group_tests(tests, NULL, NULL)
                                 : cmocka_run_group_tests(without, NULL, NULL);

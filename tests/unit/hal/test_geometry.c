@@ -3,7 +3,7 @@
 
 #include "hal/geometry.h"
 
-/* A fake device that notes what it is asked to launch. */
+/* A fake device that records launches. */
 struct qn_dev {
     qn_range want; /* the box that launches are expected to tile, x fastest */
     qn_device_info info;

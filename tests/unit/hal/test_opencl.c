@@ -1,4 +1,4 @@
-/* test_opencl.c - the OpenCL backend against whatever device is here; skipped without one. */
+/* test_opencl.c - tests the OpenCL backend on the available device; skipped without one. */
 #include "test.h"
 
 #include <sys/wait.h>
@@ -171,7 +171,7 @@ static void check_saxpy(fixture *f, qn_module *module)
 
 /* The library and the devices. */
 
-/* Runs first, in a child: the library is looked for once per process. */
+/* Runs first, in a child: a process looks for the library only once. */
 static void missing_library_is_a_reason_not_an_error(void **state)
 {
     int code = -1;
@@ -581,7 +581,7 @@ static void events_order_work_across_streams(void **state)
         must_do(f, cl->upload(f->dev, mx, 0, x, N * sizeof *x, QN_UPLOAD, &f->err));
         must_do(f, cl->record(f->dev, QN_UPLOAD, &up, &f->err));
         must_do(f, cl->wait(f->dev, QN_COMPUTE + 1, up, &f->err));
-        cl->drop(f->dev, up); /* before it is done, most likely */
+        cl->drop(f->dev, up); /* most likely before it is done */
         must_do(f, launch_saxpy(f, f->module, 1.0f, mx, my, 0, 0, N, QN_COMPUTE + 1));
         must_do(f, cl->record(f->dev, QN_COMPUTE + 1, &ran, &f->err));
         must_do(f, cl->wait(f->dev, QN_DOWNLOAD, ran, &f->err));

@@ -3,7 +3,8 @@
 
 /* The virtual clock. */
 
-/* 1000 bytes take 10 us up, 30 us down; a launch of 100 floats takes 15 us, 1 us of the host. */
+/* 1000 bytes take 10 us to upload and 30 us to download; a launch of 100 floats takes 15 us, 1 us
+ * of it on the host. */
 #define ROUND_NUMBERS                                                                              \
     "h2d_us=5,h2d_gbps=0.2,d2h_us=10,d2h_gbps=0.05,launch_us=5,gbps=0.04,submit_us=1"
 
@@ -388,7 +389,7 @@ static void captures_are_as_strict_as_the_strictest_device(void **state)
 
     sim->capture_begin(dev, 0, NULL);
     order(dev, 0, 1);
-    add(dev, mem, 1, 1); /* nobody waits for it */
+    add(dev, mem, 1, 1); /* nothing waits for it */
     assert_int_equal(sim->capture_end(dev, 0, &recording, &err), QN_ERR_LAUNCH);
     assert_non_null(strstr(err.text, "did not wait for"));
 

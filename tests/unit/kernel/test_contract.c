@@ -1,5 +1,5 @@
-/* test_contract.c - CONTRACT=1 in the constants of a module: one rounding instead of two, where the
- * machine has it, in kernels of their own. */
+/* test_contract.c - CONTRACT=1 in the constants of a module: one rounding instead of two if the
+ * machine can, in separate kernels. */
 #include "engine_fixture.h"
 
 #include "kernel/contract.h"
@@ -27,7 +27,7 @@ static qn_buf *doubles(qn_ctx *ctx, const char *name, const double *values)
     return buf;
 }
 
-/* a a - b where b is the rounded a a: 0 with two roundings, what was rounded off with one. */
+/* a a - b where b is the rounded a a: 0 with two roundings, the rounding error with one. */
 static void run_rest(qn_ctx *ctx, const qn_kernel_module *module, double *out)
 {
     double a[N], b[N];

@@ -1,4 +1,4 @@
-/* test_embedded.c - texts that the build compressed: each unpacks to what the expander reads. */
+/* test_embedded.c - texts compressed by the build: each unpacks to what the expander reads. */
 /* test: no-tsan */
 #include "test.h"
 

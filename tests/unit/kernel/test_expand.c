@@ -1,4 +1,4 @@
-/* test_expand.c - heads of kernel text: what is found, what is refused, what is printed. */
+/* test_expand.c - heads of kernel text: finding, refusing, printing. */
 /* test: no-tsan */
 #include "test.h"
 
@@ -110,7 +110,8 @@ static void a_body_that_names_gi_may_be_folded(void **state)
     qn_heads_free(&heads);
 }
 
-/* The first kernel of `text` touches the arguments `points` at every point for certain. */
+/* Checks that the first kernel of `text` certainly touches the arguments `points` at every
+ * point. */
 static void touches(const char *text, uint32_t points)
 {
     qn_heads heads = parse(text);
@@ -282,7 +283,7 @@ static void more_arguments_than_the_limit_are_refused(void **state)
 
 /* Printing. */
 
-/* The next line of *text without its newline, or NULL; *text moves on. */
+/* Returns the next line of *text without its newline, or NULL; advances *text. */
 static const char *take_line(const char **text, size_t *len)
 {
     const char *const line = *text;
@@ -299,7 +300,7 @@ static int same_line(const char *a, size_t a_len, const char *b, size_t b_len)
     return a_len == b_len && !memcmp(a, b, a_len);
 }
 
-/* Lines that may change: those of heads up to the brace, and those the expander takes. */
+/* Lines that may change: heads up to the brace, and lines that the expander consumes. */
 static int may_change(const qn_heads *heads, size_t begin, size_t end)
 {
     for (int i = 0; i < heads->n; i++) {
@@ -473,7 +474,7 @@ static uint32_t roll(uint32_t *seed)
     return *seed;
 }
 
-/* A few cuts, doublings and changed characters, mostly to those that matter to a scanner. */
+/* A few cuts, duplications and changed characters, mostly of those that matter to a scanner. */
 static void mutate(char *text, size_t cap, uint32_t *seed)
 {
     static const char marks[] = "(){},\"'\\/*#\n MAPGI_0";
@@ -524,7 +525,7 @@ static void damaged_text_is_parsed_or_refused_but_never_harms(void **state)
 
             strcpy(text, source);
             mutate(text, CAP, &seed);
-            exact = strdup(text); /* of exact size, so that a step too far is seen */
+            exact = strdup(text); /* of exact size, so that reading past the end is noticed */
             if (qn_heads_parse("k.c", exact, &heads, &err) == QN_OK) {
                 assert_int_equal(qn_expand(&heads, exact, round % 3, &out, &err), QN_OK);
                 n_parsed++;

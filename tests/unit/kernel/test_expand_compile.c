@@ -118,7 +118,7 @@ static void nvrtc_takes_the_cuda_form(void **state)
     }
 }
 
-/* A double in a float kernel costs a GPU dearly: a maths name must pick its float form. */
+/* A double in a float kernel is expensive on a GPU: a maths name must select its float form. */
 static void float_kernels_stay_float_on_cuda(void **state)
 {
     static const char text[] =

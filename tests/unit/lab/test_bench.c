@@ -1,4 +1,4 @@
-/* test_bench.c - figures: kept, found, compared. */
+/* test_bench.c - figures: saved, loaded, compared. */
 #include "test.h"
 
 #include "lab/engine/bench.h"
@@ -20,7 +20,7 @@ static qn_bench sample(double us, double rate)
     return bench;
 }
 
-/* What print_change prints, in one string. */
+/* The output of print_change as one string. */
 static char *change(const qn_bench *before, const qn_bench *after)
 {
     char *text = NULL;

@@ -28,7 +28,7 @@ static void things_are_freed_latest_first(void **state)
     assert_string_equal(freed, "cba");
 }
 
-/* A check of each kind: it finds, lacks a file, cannot run. */
+/* One check of each kind: with findings, without its file, unable to run. */
 
 static qn_status finds(qn_golden *g, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* test_compare.c - joins of scans: ratios, ties, holes, and where B starts to win. */
+/* test_compare.c - joins of scans: ratios, ties, gaps, and where B starts to win. */
 #include "test.h"
 
 #include "lab/scan/report.h"
@@ -16,7 +16,7 @@ static void add(qn_scan *scan, const char *op, qn_i64 size, const char *device, 
     qn_scan_sort(scan);
 }
 
-/* Takes over the rows of the scans. */
+/* Takes ownership of the rows of the scans. */
 static qn_compare compare(const qn_scan *scans, size_t n)
 {
     qn_scan *owned = malloc(n * sizeof *owned);

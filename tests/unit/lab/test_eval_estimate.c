@@ -1,4 +1,4 @@
-/* test_eval_estimate.c - differences between ways of running, and how sure they are. */
+/* test_eval_estimate.c - differences between ways of running, and their errors. */
 #include "test.h"
 
 #include "lab/route/route.h"
@@ -60,7 +60,7 @@ static void few_rounds_have_no_error(void **state)
     assert_true(isnan(qn_paired_difference(way, other, NULL, 0, scratch).us));
 }
 
-/* Both are disturbed alike: a machine that becomes slower by half changes nothing. */
+/* Both are disturbed equally: a machine that becomes slower by half changes nothing. */
 static void what_strikes_both_cancels(void **state)
 {
     qn_estimate e;
@@ -86,7 +86,8 @@ static void identical_ways_differ_by_no_more_than_their_error(void **state)
         qn_estimate e;
 
         for (int i = 0; i < N; i++) {
-            way[i] = 2 + 0.2 * noise(10 + k, i) + (i % 97 == 0 ? 60 : 0); /* stopped now and then */
+            way[i] = 2 + 0.2 * noise(10 + k, i) + (i % 97 == 0 ? 60 : 0); /* interrupted now and
+                                                                           * then */
             other[i] = 2 + 0.2 * noise(1000 + k, i) + (i % 89 == 0 ? 60 : 0);
         }
         e = qn_paired_difference(way, other, NULL, N, scratch);

@@ -1,4 +1,4 @@
-/* test_les_check_codec.c - the checks of codec and proxy find nothing, wherever they run. */
+/* test_les_check_codec.c - the checks of codec and proxy find no deviation, wherever they run. */
 /* test: long, no-tsan */
 #include "parity/parity.h"
 

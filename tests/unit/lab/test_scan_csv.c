@@ -1,4 +1,4 @@
-/* test_scan_csv.c - the file of a scan, in and out. */
+/* test_scan_csv.c - writing and reading the file of a scan. */
 #include "test.h"
 
 #include "lab/scan/scan.h"

@@ -1,4 +1,4 @@
-/* test_sw_bench.c - the made-up city, mirror images, and the step that is timed. */
+/* test_sw_bench.c - the generated city, mirror images, and the timed step. */
 /* test: long, cost 7, no-tsan */
 #include "lab/solweig/bench/bench.h"
 #include "lab/made/town.h"
@@ -106,7 +106,7 @@ static float *tmrt_of(const place *at, const qn_sw_surface *surface, int is_anis
     return out;
 }
 
-/* What is timed is a time step: hot in the sun at noon, cool at night, equal on a device. */
+/* The timed work is a real time step: hot in the sun at noon, cool at night, equal on a device. */
 static void the_step_is_one(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
 
 #include "lab/timing.h"
 
-/* Takes as many microseconds as it has run, and reports twice that as a second figure. */
+/* Takes as many microseconds as it has run so far, and reports twice that as a second figure. */
 static qn_status run(void *user, double *us, qn_err *err)
 {
     int *n = user;

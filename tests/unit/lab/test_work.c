@@ -1,4 +1,4 @@
-/* test_work.c - one op at one size on the simulated device: what a scan times is what it says. */
+/* test_work.c - one op at one size on the simulated device: the scan times exactly this op. */
 #include "engine_fixture.h"
 
 #include "lab/scan/work.h"
@@ -95,7 +95,7 @@ static void resident_runs_copy_nothing_after_the_first(void **state)
     qn_ctx_close(ctx);
 }
 
-/* 12 bytes per element at 100 GB/s, behind 40 us of launch. */
+/* 12 bytes per element at 100 GB/s, after 40 us of launch. */
 static void times_are_those_of_the_device(void **state)
 {
     qn_ctx *ctx = open_with(

@@ -128,7 +128,7 @@ static inline void expect_reference_states(comfort_index index, const char *key,
     json_decref(list);
 }
 
-/* The CPU, then what else is here. */
+/* The CPU, then the other available devices. */
 static inline int next_place(int *i, const place **out)
 {
     while (*i <= N_PLACES) {

@@ -62,7 +62,7 @@ static inline void assert_floats(const float *is, const float *want, size_t n)
     }
 }
 
-/* A layer of the golden data; skips the test when it is not there or cannot be read. */
+/* A layer of the golden data; skips the test if it is missing or cannot be read. */
 static inline qn_sw_raster golden_raster(const char *name)
 {
     qn_sw_raster raster = { 0 };

@@ -1,4 +1,4 @@
-/* sw_gvf_fixture.h - a surface, and what is seen of it in a step, for tests of the ground view. */
+/* sw_gvf_fixture.h - a surface, and the view of it in a step, for tests of the ground view. */
 #ifndef QN_TESTS_SW_GVF_FIXTURE_H
 #define QN_TESTS_SW_GVF_FIXTURE_H
 
@@ -46,7 +46,7 @@ static inline void surface_free(surface *s)
     free(s->class_of);
 }
 
-/* What stage ground would write, with a temperature of its own at every pixel. */
+/* The output of stage ground, with a separate temperature at every pixel. */
 static inline void write_ground(qn_sw_gvf *gvf, const surface *s)
 {
     float *excess, *reflect;

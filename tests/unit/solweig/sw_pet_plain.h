@@ -1,5 +1,5 @@
-/* sw_pet_plain.h - PET of one point, written as the published program runs: scalar, loop in loop,
- * with the functions of the C library. The kernel must walk the same way.
+/* sw_pet_plain.h - PET of one point, in the form of the published program: scalar, nested loops,
+ * with the functions of the C library. The kernel must take the same steps.
  */
 #ifndef QN_TESTS_SW_PET_PLAIN_H
 #define QN_TESTS_SW_PET_PLAIN_H
@@ -23,7 +23,7 @@ static inline float pet_plain_vapour(float t)
 /* Results of the first search that the second needs. */
 typedef struct pet_plain_state {
     float tsk, tcl, wet, esw, vpts;
-    int hypothesis; /* that was accepted; 7: none */
+    int hypothesis; /* the accepted one; 7: none */
     int walks;      /* evaluations of the balance, both searches */
 } pet_plain_state;
 

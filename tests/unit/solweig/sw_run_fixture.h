@@ -1,8 +1,8 @@
-/* sw_run_fixture.h - whole runs for tests: a site of golden data, a small city, results kept. */
+/* sw_run_fixture.h - whole runs for tests: a site of golden data, a small city, stored results. */
 #ifndef QN_TESTS_SW_RUN_FIXTURE_H
 #define QN_TESTS_SW_RUN_FIXTURE_H
 
-/* First: a name of the rigs would hide its parameters. */
+/* First, since a name in the fixtures would hide its parameters. */
 #include "domain/solweig/api/api.h"
 
 #include "sw_surface_fixture.h"
@@ -55,7 +55,7 @@ static inline qn_sw_run_config ga_config(const char *const *weather)
     return config;
 }
 
-/* Planes of all rows, as an observer gets them. */
+/* Planes of all rows, as passed to an observer. */
 
 typedef struct kept_planes {
     size_t n_rows, pixels;
@@ -96,7 +96,7 @@ static inline void drop_planes(kept_planes *kept)
     *kept = (kept_planes){ 0 };
 }
 
-/* Runs and keeps planes of `set`. */
+/* Runs and stores planes of `set`. */
 static inline qn_sw_run_result run_kept(qn_ctx *ctx, const qn_sw_run_config *config,
                                         qn_sw_plane_set set, kept_planes *kept)
 {

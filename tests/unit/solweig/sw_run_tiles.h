@@ -1,4 +1,4 @@
-/* sw_run_tiles.h - runs in tiles beside the run of the whole raster. */
+/* sw_run_tiles.h - compares runs in tiles with the run of the whole raster. */
 #ifndef QN_TESTS_SW_RUN_TILES_H
 #define QN_TESTS_SW_RUN_TILES_H
 

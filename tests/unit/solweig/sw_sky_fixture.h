@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Gothenburg, where most golden series come from. */
+/* Gothenburg, the site of most golden series. */
 static const qn_sw_site gothenburg = {
     .latitude = 57.7, .longitude = 12.0, .altitude = 10.0, .utc_offset = 1.0
 };
@@ -65,7 +65,7 @@ static inline void expect_near(const char *what, size_t row, double got, double 
         fail_msg("%s, row %zu: %.17g is not %.17g (off by %g)", what, row, got, want, got - want);
 }
 
-/* A row at noon in July that nothing is wrong with. */
+/* A valid row at noon in July. */
 static inline qn_sw_weather_row fine_row(void)
 {
     return (qn_sw_weather_row){ .date = { 2006, 7, 26, 12, 0, 0 },

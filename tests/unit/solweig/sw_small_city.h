@@ -1,7 +1,7 @@
-/* sw_small_city.h - a made-up city of low houses and trees, as files in the test's folder.
+/* sw_small_city.h - a generated city of low houses and trees, as files in the test's folder.
  *
- * It is low on purpose: what lies around a tile grows with the highest roof, and a tile must not
- * see all of the raster for tests of tiles to mean something.
+ * It is low on purpose: the margin of a tile grows with the highest roof, and tests of tiles mean
+ * something only if no tile sees the whole raster.
  */
 #ifndef QN_TESTS_SW_SMALL_CITY_H
 #define QN_TESTS_SW_SMALL_CITY_H
@@ -43,7 +43,7 @@ static inline void write_city(int rows, int cols)
                 }
             }
     }
-    for (size_t i = 0; i < n; i++) /* no tree on a roof: it would stand too high */
+    for (size_t i = 0; i < n; i++) /* no tree on a roof, where it would be too high */
         if (dsm[i] > 10)
             cdsm[i] = tdsm[i] = 0;
     write_layer("dsm.npy", dsm, rows, cols);

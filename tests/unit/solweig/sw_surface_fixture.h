@@ -26,7 +26,7 @@ enum { N_SW_PLACES = sizeof sw_places / sizeof sw_places[0] };
             fail_msg("%s: %s", #call, err.text);                                                   \
     } while (0)
 
-/* A call that must fail with this status, and with this in its sentence. */
+/* A call that must fail with this status, and with these words in its sentence. */
 #define must_refuse(call, want, words)                                                             \
     do {                                                                                           \
         qn_err err = { .text = "" };                                                               \
@@ -106,7 +106,7 @@ static inline float *window_of(const float *raster, int pitch, int x0, int y0, i
     return out;
 }
 
-/* The largest difference; two that are not numbers are equal. */
+/* The largest difference; two NaNs count as equal. */
 static inline double farthest(const float *got, const float *want, size_t n)
 {
     double most = 0;
@@ -121,7 +121,7 @@ static inline double farthest(const float *got, const float *want, size_t n)
     return most;
 }
 
-/* `got` within `tolerance` of `want`; `what` and the place in the message. */
+/* `got` within `tolerance` of `want`; `what` and the place appear in the message. */
 static inline void assert_all_near(const char *what, const place *at, const float *got,
                                    const float *want, size_t n, double tolerance)
 {

@@ -1,4 +1,4 @@
-/* sw_svf_arrays.h - sky view factors of nothing in particular, to be kept and read again. */
+/* sw_svf_arrays.h - arbitrary sky view factors, to be saved and read again. */
 #ifndef QN_TESTS_SW_SVF_ARRAYS_H
 #define QN_TESTS_SW_SVF_ARRAYS_H
 

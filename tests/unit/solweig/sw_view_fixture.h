@@ -1,4 +1,4 @@
-/* sw_view_fixture.h - made-up sites as prepared surfaces, for jobs over whole rasters. */
+/* sw_view_fixture.h - generated sites as prepared surfaces, for jobs over whole rasters. */
 #ifndef QN_TESTS_SW_VIEW_FIXTURE_H
 #define QN_TESTS_SW_VIEW_FIXTURE_H
 

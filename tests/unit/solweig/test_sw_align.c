@@ -3,7 +3,7 @@
 
 #include "domain/solweig/raster/raster.h"
 
-/* Values that are a plane over the map, so that bilinear resampling keeps them. */
+/* Values that are a plane over the map, so that bilinear resampling preserves them. */
 static qn_sw_raster plane(double west, double north, double size, qn_i64 rows, qn_i64 cols)
 {
     qn_sw_raster r = raster_at(west, north, size, rows, cols);
@@ -96,7 +96,7 @@ static void layers_with_other_pixels_are_resampled_onto_those_of_the_dsm(void **
         assert_int_equal(b.place.rows, a.place.rows);
         assert_int_equal(b.place.cols, a.place.cols);
         assert_true(b.place.pixel_size == 1);
-        /* Averages over a fraction of a pixel lean a little; the slope is 2 per metre. */
+        /* Averages over a fraction of a pixel deviate a little; the slope is 2 per metre. */
         assert_near_plane(&b, 2, sizes[i] == 0.7 ? 0.05 : 1e-3);
         qn_sw_raster_free(&a);
         qn_sw_raster_free(&b);
@@ -129,7 +129,7 @@ static void nearest_makes_no_new_ids(void **state)
     for (int i = 0; i < 625; i++)
         b.data[i] = i % 25 < 12 ? 1 : 7;
     OK(qn_sw_align(layers, 2, &none, &err));
-    /* The ids change at 4.8 m; the column with its centre at 4.5 m is the last before that. */
+    /* The ids change at 4.8 m; the column centred at 4.5 m is the last before that. */
     for (int i = 0; i < 100; i++)
         assert_true(b.data[i] == (i % 10 <= 4 ? 1.0f : 7.0f));
     qn_sw_raster_free(&a);

@@ -1,4 +1,4 @@
-/* test_sw_comfort_pet.c - PET against golden points, a plain program, and its own table. */
+/* test_sw_comfort_pet.c - PET compared with golden points, a plain program, and its own table. */
 #include "sw_comfort_fixture.h"
 #include "sw_pet_plain.h"
 
@@ -105,7 +105,8 @@ static void fill_tmrt(float *tmrt)
         tmrt[i] = (float)(-50 + 130.0 * i / (N - 1));
 }
 
-/* A walk that ends one step earlier for a rounding moves PET by some hundredths: rare, and small.
+/* A search that ends one step earlier because of rounding moves PET by some hundredths: rare, and
+ * small.
  */
 static void kernel_walks_like_the_plain_program(void **state)
 {
@@ -133,7 +134,7 @@ static void kernel_walks_like_the_plain_program(void **state)
     assert_int_equal(hypotheses & 0xE, 0xE); /* the first three were all needed */
 }
 
-/* With one wind only + - * / and sqrt are used: equal bits. */
+/* With the same wind everywhere only + - * / and sqrt are used: equal bits. */
 static void every_device_gives_the_same_bits(void **state)
 {
     static float tmrt[N];
@@ -277,8 +278,8 @@ static void impossible_bodies_are_named(void **state)
 
 /* The table. */
 
-/* Beyond 0.02 K lie the saw of the direct solution where a body sweats, and the few hundredths of a
- * kelvin around a Tmrt at which another hypothesis takes over. */
+/* Differences above 0.02 K come from the sawtooth of the direct solution where a body sweats, and
+ * from a few hundredths of a kelvin around a Tmrt at which another hypothesis takes over. */
 static void table_agrees_with_the_direct_solution(void **state)
 {
     static float tmrt[N];

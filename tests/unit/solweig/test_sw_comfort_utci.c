@@ -1,4 +1,5 @@
-/* test_sw_comfort_utci.c - UTCI against published values, golden grids and its own double form. */
+/* test_sw_comfort_utci.c - UTCI compared with published values, golden grids and its own double
+ * form. */
 #include "sw_comfort_fixture.h"
 
 /* One point: the polynomial of a time step, evaluated in double precision. */
@@ -89,7 +90,7 @@ static void window_of_athens_agrees_on_every_device(void **state)
     qn_npy_free(&want);
 }
 
-/* Over the whole range of the index, both kernels against double precision. */
+/* Over the whole range of the index, compares both kernels with double precision. */
 static void single_precision_is_enough(void **state)
 {
     enum { N = 101 };
@@ -165,7 +166,7 @@ static void no_index_without_weather(void **state)
     }
 }
 
-/* A graph is kept for all time steps: only the value of its argument changes. */
+/* One graph serves all time steps: only the value of its argument changes. */
 static void another_time_step_is_another_value(void **state)
 {
     const float tmrt = 40;

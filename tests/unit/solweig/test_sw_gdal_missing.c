@@ -1,4 +1,4 @@
-/* test_sw_gdal_missing.c - GeoTIFF and archives where the build knows GDAL, but the machine has no
+/* test_sw_gdal_missing.c - GeoTIFF and archives if the build knows GDAL, but the machine has no
  * library, or another one under its name. */
 #include "sw_fixture.h"
 #include "sw_svf_arrays.h"
@@ -77,7 +77,7 @@ static void threads_that_ask_at_once_hear_the_same(void **state)
     }
 }
 
-/* In a child, since a process loads once. */
+/* In a child, since a process loads the library only once. */
 static void library_without_the_functions_is_named(void **state)
 {
 #ifdef QN_TEST_WITH_GDAL

@@ -67,7 +67,7 @@ static void gaps_of_the_dsm_take_the_dem(void **state)
 
     (void)state;
     prepare(&s, (qn_sw_height_options){ .keep_quantised = 1 });
-    /* Filled; kept; lifted to the ground; too low to matter. */
+    /* Filled; unchanged; lifted to the ground; too low to matter. */
     assert_floats(s.dsm.data, (const float[N]){ 10, 15, 10, 10 }, N);
     qn_sw_surface_free(&s);
 }
@@ -108,7 +108,7 @@ static void low_trees_have_a_canopy_and_no_trunk(void **state)
 
     (void)state;
     prepare(&s, (qn_sw_height_options){ 0 });
-    /* The last one: no trees under roofs is only asked for where the canopy is below the DSM. */
+    /* Last pixel: trees under roofs are only excluded where the canopy is below the DSM. */
     assert_floats(s.cdsm.data, (const float[N]){ 18, 13, NAN, 38 }, N);
     assert_floats(s.tdsm.data, (const float[N]){ 12, NAN, NAN, 32 }, N);
     qn_sw_surface_free(&s);

@@ -8,7 +8,7 @@ static qn_status load(qn_sw_layer_options options, qn_sw_surface *out, qn_err *e
     return qn_sw_surface_load(&options, out, NULL, err);
 }
 
-/* The path of a golden file, in memory of its own. */
+/* The path of a golden file, in separate memory. */
 static const char *ga(const char *name)
 {
     static char paths[4][2200];

@@ -30,7 +30,7 @@ static const uint8_t *at(const picture *p, int x, int y)
     return p->rgb + 3 * (y * p->width + x);
 }
 
-/* Pixels that are neither white nor anything but dark: letters and lines. */
+/* Counts dark pixels: letters and lines. */
 static int n_dark(const picture *p, int x0, int y0, int x1, int y1)
 {
     int n = 0;
@@ -176,7 +176,7 @@ static void grids_without_a_range_are_drawn(void **state)
     free(p.rgb);
 }
 
-/* Blocks of a large grid reach over the edges of parts; a mapped grid is as good as another. */
+/* Blocks of a large grid cross the edges of parts; a mapped grid gives the same file. */
 static void a_grid_in_parts_gives_the_same_file(void **state)
 {
     enum { COLS = 3300, ROWS = 40, SIDE = 17 };

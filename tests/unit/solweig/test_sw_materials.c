@@ -83,7 +83,7 @@ static void ids_without_a_name_have_rules(void **state)
     s.land_cover = malloc(6);
     memcpy(s.land_cover, ((const uint8_t[]){ 3, 8, 99, 100, 200, 5 }), 6);
     OK(qn_sw_material_grids_new(&s, &p, &g, &err));
-    /* Unnamed, water, water, roof, roof, grass; the albedo grid does not count. */
+    /* Unnamed, water, water, roof, roof, grass; the albedo grid is ignored. */
     assert_floats(g.albedo, (const float[]){ 0.15f, 0.05f, 0.05f, 0.18f, 0.18f, 0.16f }, 6);
     assert_floats(g.tmaxlst, (const float[]){ 15, 12, 12, 15, 15, 14 }, 6);
     assert_floats(g.tstart, (const float[]){ -3.41f, 0, 0, -9.78f, -9.78f, -3.38f }, 6);
@@ -106,7 +106,7 @@ static void without_land_cover_given_grids_count(void **state)
     qn_sw_surface_free(&s);
 }
 
-/* Strictly between the days; over the year's end where they are swapped. */
+/* Strictly between the days; across the new year if they are swapped. */
 static void leaves_are_on_strictly_between_two_days(void **state)
 {
     qn_sw_trees t = defaults().trees;
@@ -242,7 +242,7 @@ static void low_ground_is_the_tenth_percentile(void **state)
         s.dsm.data[n] = NAN;
         s.dsm.data[n + 1] = -100;
         s.wall_height = raster_at(0, 1, 1, 1, n + 2);
-        s.wall_height.data[n + 1] = 3; /* walls do not count */
+        s.wall_height.data[n + 1] = 3; /* walls are ignored */
         qsort(sorted, (size_t)n, sizeof *sorted, by_value);
         OK(qn_sw_low_ground(&s, &is, &err));
         const float low = sorted[(int)at], next = sorted[(int)at + 1 < n ? (int)at + 1 : n - 1];

@@ -1,7 +1,7 @@
 /* test_sw_no_gdal.c - GeoTIFF and archives in a build without GDAL.
  *
- * The texts that use it are taken in here as such a build compiles them; the linker then leaves the
- * library's own forms of them out.
+ * The sources that use it are included here as such a build compiles them; the linker then leaves
+ * out the library's own versions.
  */
 #include "sw_fixture.h"
 #include "sw_svf_arrays.h"

@@ -1,4 +1,4 @@
-/* test_sw_outputs.c - the rasters of a run: names, tiles, and what an interruption leaves. */
+/* test_sw_outputs.c - the rasters of a run: names, tiles, and the state after an interruption. */
 #include "sw_fixture.h"
 
 #include "domain/solweig/output/outputs.h"
@@ -10,7 +10,7 @@ static float value(size_t raster, qn_i64 row, qn_i64 col)
     return (float)(raster * 100000 + (size_t)(row * COLS + col));
 }
 
-/* Rows of rasters that were seen when they were written. */
+/* How many rows of each raster have been passed to the observer when written. */
 static qn_i64 rows_seen[RASTERS];
 
 static void name_raster(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME])
@@ -68,7 +68,7 @@ static void write_tile(qn_sw_outputs *o, const qn_tiles *tiles, qn_i64 t, size_t
     free(data);
 }
 
-/* What the figures and the state of a tile would be. */
+/* Stands for the figures and the state of a tile. */
 static void write_scratch(qn_sw_outputs *o, const char *what, qn_i64 tile, qn_i64 step)
 {
     char *path = NULL;

@@ -36,7 +36,7 @@ static qn_sw_layer_options town(int frame)
     return layers;
 }
 
-/* A run from rows in memory at the place of the town. */
+/* A run over rows in memory, at the place of the town. */
 static qn_sw_run_options hours(const qn_sw_weather_step *weather, size_t n)
 {
     qn_sw_run_options options;

@@ -1,5 +1,5 @@
-/* test_sw_radiation_aniso.c - a sky of patches, against golden data and a plain computation with
- * the arc tangent. */
+/* test_sw_radiation_aniso.c - a sky of patches, compared with golden data and a plain computation
+ * with the arc tangent. */
 #include "sw_surface_fixture.h"
 
 #include "domain/solweig/radiation/radiation.h"
@@ -37,8 +37,8 @@ typedef struct city {
     float *dsm, *cdsm, *tdsm;
 } city;
 
-/* Whether sky is seen before buildings where leaves are, at one pixel and patch: the march of
- * shadows, spelt out. */
+/* The bit of vegetation before buildings, at one pixel and patch: the march of shadows, spelt
+ * out. */
 static int vb_of(const city *c, int row, int col, float azimuth, float altitude)
 {
     const float pi = 3.14159265358979f, maxh = 42.57550811767578f;
@@ -117,9 +117,9 @@ typedef struct scene {
     sw_moment step;
     qn_sw_dome patches;
     sw_sky sky[32 * SW_MAX_WORDS];
-    const uint32_t *bldg, *veg, *vb; /* veg NULL: `bits` says what stands for them */
+    const uint32_t *bldg, *veg, *vb; /* veg NULL: `bits` says what replaces them */
     int bits;
-    float *svf, *shadow, *lup, *kup; /* alb is so chosen that Kup comes out as this */
+    float *svf, *shadow, *lup, *kup; /* alb is chosen so that Kup comes out as given */
 } scene;
 
 /* Planes of radiation after a step; free with free(). */
@@ -222,7 +222,7 @@ static void check_plane(const char *name, const char *what, const place *at, con
     free(want);
 }
 
-/* K4 is what the four sides get together. */
+/* K4 is the sum for the four sides. */
 static void check_sides(const char *name, const place *at, const float *planes)
 {
     static const char *const sides[] = { "out_knorth", "out_keast", "out_ksouth", "out_kwest" };
@@ -239,7 +239,7 @@ static void check_sides(const char *name, const place *at, const float *planes)
     free(sum);
 }
 
-/* With black walls KDOWN is the sun and the diffuse part alone. */
+/* With black walls KDOWN is only the sun and the diffuse part. */
 static void check_diffuse(const char *name, const place *at, const scene *s)
 {
     scene black = *s;
@@ -327,7 +327,7 @@ static void radiation_is_that_of_golden_data(void **state)
 
 enum { COLS = 83, ROWS = 3, SMALL = COLS * ROWS, N_SMALL = 45 };
 
-/* A sky of three bands, random bits and view factors, and a pixel that is no number. */
+/* A sky of three bands, random bits and view factors, and a pixel that is NaN. */
 static scene random_scene(const qn_sw_step_weather *row, uint64_t seed)
 {
     const qn_sw_materials materials = qn_sw_materials_default();
@@ -382,7 +382,7 @@ static int bit_of(const uint32_t *words, int i, int p)
     return (int)(words[i / 32 * SMALL + p] >> i % 32 & 1);
 }
 
-/* Patch by patch as the specification has it, with the arc tangent. Out: KSIDE, LSIDE, LDOWN. */
+/* Patch by patch as in the specification, with the arc tangent. Output: KSIDE, LSIDE, LDOWN. */
 static void plain_pixel(const scene *s, const qn_sw_step_weather *row, int p, float out[3])
 {
     const float pi = 3.14159265358979f, ew = 0.9f, aw = 0.2f;
@@ -557,7 +557,8 @@ static void a_pixel_without_sky_view_has_no_light(void **state)
     scene_free(&s);
 }
 
-/* The step from sunlit to shaded is where the arc tangent has it, for every float around it. */
+/* The step from sunlit to shaded is exactly where the arc tangent puts it, for every float around
+ * it. */
 static void limits_of_sunlight_are_exact(void **state)
 {
     static const float altitudes[] = { 3, 6, 9, 15, 18, 30, 42, 54, 66, 78, 81 };

@@ -120,7 +120,7 @@ static void sides_are_those_of_golden_data(void **state)
     json_decref(p);
 }
 
-/* A whole step against a plain computation. */
+/* A whole step compared with a plain computation. */
 
 enum { COLS = 53, ROWS = 4, N = COLS * ROWS };
 
@@ -373,7 +373,7 @@ static void hidden_sky_follows_the_polynomial(void **state)
 
 enum { POINTS = 30, ALL = POINTS * POINTS };
 
-/* Planes of the golden file in the order of sw_moment.h, four sides added up. */
+/* Planes of the golden file in the order of sw_moment.h, with four sides summed. */
 static float *golden_planes(float **lup)
 {
     float *in = golden_floats("points/tmrt_in", 14 * ALL);
@@ -449,7 +449,7 @@ static void temperature_is_that_of_golden_data(void **state)
     free(want);
 }
 
-/* Planes of one value everywhere but in some pixels. */
+/* Planes with one value everywhere except in some pixels. */
 static void odd_radiation_is_held_within_bounds(void **state)
 {
     float *planes = constant(SW_RADIATION_PLANES * ALL, 100), *lup = constant(ALL, 400);
@@ -475,7 +475,7 @@ static void odd_radiation_is_held_within_bounds(void **state)
     free(lup);
 }
 
-/* A box has 0.166666 on every side, not a sixth, and 0.20 around. */
+/* A box has a factor of 0.166666 on every side, not a sixth, and 0.20 around. */
 static void a_sitting_person_has_the_factors_of_a_box(void **state)
 {
     const sw_body body = qn_sw_body_sitting();

@@ -1,4 +1,4 @@
-/* test_sw_radiation_summary.c - accumulators of a series, against plain sums. */
+/* test_sw_radiation_summary.c - accumulators of a series, compared with plain sums. */
 #include "sw_surface_fixture.h"
 
 #include "domain/solweig/radiation/summary.h"
@@ -10,7 +10,7 @@ enum { CORE = 29 * 9 };
 static const qn_sw_threshold thresholds[THRESHOLDS] = { { 32, 1, 0 }, { 26, 0, 1 }, { 30, 1, 1 } };
 static const double dt = 1.0 / 6;
 
-/* Rasters of step i: some pixels are no numbers, one never is, in one step no UTCI is. */
+/* Rasters of step i: some pixels are NaN, one always is, and one step has no UTCI. */
 static float tmrt_at(int i, int p)
 {
     const float t = between((uint64_t)i, (size_t)p, 5, 60);
@@ -119,7 +119,7 @@ typedef struct fixture {
     qn_buf *tmrt, *utci, *shadow;
 } fixture;
 
-/* `n_steps`: for how many there is room. */
+/* `n_steps`: the capacity in steps. */
 static fixture fixture_open(const place *at, int n_steps)
 {
     fixture r = { .ctx = open_place(at) };
@@ -245,7 +245,7 @@ static void grids_and_records_are_those_of_plain_sums(void **state)
     }
 }
 
-/* Counts have 32 bits then, not 16. */
+/* Counts then have 32 bits, not 16. */
 static void long_series_give_the_same_grids(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static float grid_of(qn_ctx *ctx, qn_sw_summary *summary, int which)
     return value;
 }
 
-/* One pixel, always valid, always by day: the most that a count of 16 bits holds. */
+/* One pixel, always valid, always by day: the largest count that 16 bits can hold. */
 static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
 {
     const float warm = 40, sunny = 1;
@@ -313,7 +313,7 @@ static void the_last_step_of_a_short_series_does_not_spill_over(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Only a record crosses to the host, and only when it is asked for. */
+/* Only a record is copied to the host, and only on request. */
 static void a_step_reads_nothing_back(void **state)
 {
     fixture r = fixture_open(&sw_places[1], STEPS);

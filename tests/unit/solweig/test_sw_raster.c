@@ -28,7 +28,7 @@ static int n_files(void)
     return n;
 }
 
-/* The reference system of a layer of ga, which is a projected one. */
+/* The reference system of a layer of ga, which is projected. */
 static char *metric_crs(void)
 {
     qn_sw_raster ga = golden_raster("solweig/ga/DSM_GA.tif");
@@ -162,7 +162,7 @@ static void geotiff_written_in_parts_is_whole(void **state)
     expect_parts("a.tif");
 }
 
-/* A limit on the size of files fails as a full disk does: in the middle of a write. */
+/* A limit on file sizes fails like a full disk: in the middle of a write. */
 static void expect_full_disk(const char *name)
 {
     qn_sw_raster r = raster_at(0, 0, 1, 400, 400);
@@ -300,7 +300,7 @@ static void dsm_needs_a_projected_reference_system(void **state)
     need_geotiff();
     OK(qn_sw_raster_write(in_folder("none.tif"), &r, &err));
     REFUSED(qn_sw_raster_read(in_folder("none.tif"), &dsm, &back, &err), QN_ERR_INPUT, "projected");
-    OK(qn_sw_raster_read(in_folder("none.tif"), NULL, &back, &err)); /* another layer may */
+    OK(qn_sw_raster_read(in_folder("none.tif"), NULL, &back, &err)); /* another layer may be */
     qn_sw_raster_free(&back);
     r.place.crs = strdup(DEGREES);
     OK(qn_sw_raster_write(in_folder("degrees.tif"), &r, &err));

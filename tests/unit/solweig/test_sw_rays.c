@@ -98,7 +98,7 @@ static void rays_go_where_the_sun_is(void **state)
     }
 }
 
-/* How far a ray goes depends on 3 degrees, so lower suns are cut short. */
+/* The length of rays is based on 3 degrees, so those of lower suns are cut short. */
 static void rays_are_no_longer_than_those_of_3_degrees(void **state)
 {
     const int most = (int)ceilf(20 / tanf(3 * 3.14159265f / 180)) + 1;

@@ -1,4 +1,5 @@
-/* test_sw_run.c - tiles change nothing, and nothing goes to the device while rows are computed. */
+/* test_sw_run.c - tiles change nothing, and nothing is sent to the device while rows are
+ * computed. */
 /* test: long */
 #include "sw_run_tiles.h"
 
@@ -34,7 +35,7 @@ static void tiles_without_trees_give_the_bits_of_the_whole(void **state)
     check_tiles(&config, sides, 1);
 }
 
-/* A corner of the raster is unknown, more than a tile of it. */
+/* A corner of the raster, larger than a tile, is unknown. */
 static void tiles_without_a_valid_pixel_are_no_harm(void **state)
 {
     static const qn_i64 sides[] = { 70 };

@@ -1,4 +1,4 @@
-/* test_sw_run_ahead.c - work in the queue of a run changes no file, and is bounded. */
+/* test_sw_run_ahead.c - queued work of a run changes no file, and its amount is bounded. */
 /* test: long, cost 30 */
 #include "sw_small_city.h"
 
@@ -6,7 +6,7 @@
 
 #include <dirent.h>
 
-/* A smaller city than that of other tests: there are files to wait for. */
+/* A smaller city than in other tests: there are files to wait for. */
 static int make_small(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static qn_sw_run_result run_to(qn_ctx *ctx, const char *folder, qn_i64 tile)
     return result;
 }
 
-/* Every raster of one folder is the same in the other. */
+/* Every raster of one folder is equal to that of the other. */
 static int compare_folder(const char *a, const char *b, const char *part)
 {
     char path[2][2000];
@@ -118,7 +118,7 @@ static void queue_stays_within_its_limit(void **state)
     }
 }
 
-/* A file that cannot be written ends the run, wherever it is written. */
+/* A file that cannot be written ends the run, whichever thread writes it. */
 static void a_failed_write_in_the_queue_ends_the_run(void **state)
 {
     static const char *const overlaps[] = { "0", "1" };
@@ -134,7 +134,7 @@ static void a_failed_write_in_the_queue_ends_the_run(void **state)
         config.options.tile = 70;
         snprintf(path, sizeof path, "%s/tmrt", config.options.out);
         must_do(qn_make_parent(path, &err));
-        must_do(qn_file_write(path, "x", 1, &err)); /* where a folder should be */
+        must_do(qn_file_write(path, "x", 1, &err)); /* in place of a folder */
         assert_int_equal(qn_sw_simulate(ctx, &config, NULL, NULL, &why), QN_ERR_IO);
         assert_non_null(strstr(why.text, "tmrt"));
         qn_ctx_close(ctx);

@@ -7,11 +7,11 @@
 static const qn_sw_plane_set watched =
     1u << QN_SW_TMRT | 1u << QN_SW_UTCI | 1u << QN_SW_SHADOW | 1u << QN_SW_LUP | 1u << QN_SW_KDOWN;
 
-/* Runs without a fault, by the sky. */
+/* Runs without a fault, by sky. */
 static kept_planes clean[2];
 static qn_sw_step clean_noon[2];
 
-/* A smaller city than that of other tests: each fault is a run. */
+/* A smaller city than in other tests: each fault is a run. */
 static int make_small(void **state)
 {
     qn_ctx *ctx;
@@ -42,7 +42,7 @@ static int remove_small(void **state)
     return remove_folder(state);
 }
 
-/* Runs with a fault, finds the planes of the clean run, and gives what was said. */
+/* Runs with a fault, compares with the planes of the clean run, and returns the printed text. */
 static qn_tiles run_faulty(const qn_sw_run_config *config, const char *rule, double *n_fallbacks,
                            char *text, size_t size)
 {
@@ -74,7 +74,8 @@ static int n_lines(const char *text)
     return n;
 }
 
-/* Two copies are those of the walls; then five planes a row, and the records of rows. */
+/* The first two copies are those of the walls; then five planes per row, and the records of
+ * rows. */
 static void a_result_that_cannot_be_copied_is_made_again_on_the_cpu(void **state)
 {
     static const struct {
@@ -101,8 +102,7 @@ static void a_result_that_cannot_be_copied_is_made_again_on_the_cpu(void **state
     }
 }
 
-/* Planes of an isotropic step share memory: a stage that fails, in any row, must not mix them up.
- */
+/* Planes of an isotropic step share memory: a stage that fails, in any row, must not mix them. */
 static void isotropic_steps_survive_a_failure_of_each_stage(void **state)
 {
     static const char *const stages[] = { "shadow", "ground",    "gvf.thermal", "delay",
@@ -163,7 +163,8 @@ static void a_device_that_is_lost_leaves_the_rest_to_the_cpu(void **state)
     }
 }
 
-/* First smaller tiles; what is still too much for the device is computed on the CPU, and told. */
+/* First smaller tiles; work that is still too large for the device runs on the CPU, and is
+ * reported. */
 static void lack_of_memory_makes_tiles_smaller_once(void **state)
 {
     const qn_sw_run_config config = city_config();

@@ -1,5 +1,4 @@
-/* test_sw_run_files.c - files of a run: what is there, what a killed run leaves, what is refused.
- */
+/* test_sw_run_files.c - files of a run, of a killed run, and refused ones. */
 /* test: cost 33 */
 #include "sw_small_city.h"
 
@@ -47,7 +46,7 @@ static const char *ending(void)
     return qn_sw_has_geotiff() ? "tif" : "npy";
 }
 
-/* The bytes of a file must be those of another. */
+/* The bytes of two files must be equal. */
 static void assert_same_file(const char *a, const char *b)
 {
     char *x = NULL, *y = NULL;
@@ -129,7 +128,7 @@ static void run_and_die(void)
     _exit(1);
 }
 
-/* First in the list: a child must be made before this process has threads. */
+/* First in the list: a child must be created before this process has threads. */
 static void killed_run_resumes_to_the_same_files(void **state)
 {
     qn_sw_run_config config;
@@ -216,7 +215,7 @@ static qn_status stop_late(void *user, const qn_sw_step_view *view, qn_err *err)
     return view->step == 4 ? qn_fail(err, QN_ERR_FAILED, "no more") : QN_OK;
 }
 
-/* A run in one tile continues between two of its time steps. */
+/* A run in one tile is continued between two of its time steps. */
 static void one_tile_is_continued_inside(void **state)
 {
     qn_sw_run_config config = files_config("inside");
@@ -272,7 +271,7 @@ static void pictures_report_and_metadata_are_written(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Its planes reach the maps twice. */
+/* The tile's planes reach the maps twice. */
 static void maps_of_a_tile_that_is_redone_are_the_same(void **state)
 {
     static const char *const maps[] = { "maps/tmrt_20060726_1300.png",
@@ -330,7 +329,7 @@ static void points_have_the_values_of_the_rasters(void **state)
     qn_ctx_close(ctx);
 }
 
-/* Sky view factors that were kept. */
+/* Saved sky view factors. */
 
 static void check_kept(qn_ctx *ctx, int sky)
 {

@@ -1,4 +1,4 @@
-/* test_sw_run_golden.c - whole days at Gustav Adolfs torg, against golden data. */
+/* test_sw_run_golden.c - whole days at Gustav Adolfs torg, compared with golden data. */
 /* test: long, cost 19 */
 #include "sw_run_fixture.h"
 
@@ -14,7 +14,7 @@ static double cell(const qn_csv *csv, size_t row, const char *name)
     return value;
 }
 
-/* Rows of the run against the table: scalars by 1e-4, means by 0.005 K. */
+/* Compares rows of the run with the table: scalars by 1e-4, means by 0.005 K. */
 static void check_rows(const qn_sw_run_result *result, const char *prefix)
 {
     char name[96];

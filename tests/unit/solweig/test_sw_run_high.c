@@ -1,10 +1,9 @@
-/* test_sw_run_high.c - tiles of a city whose roofs are seen from further away than shadows reach.
- */
+/* test_sw_run_high.c - tiles of a city whose roofs are seen from beyond the reach of shadows. */
 /* test: long */
 #include "sw_run_tiles.h"
 
-/* Roofs and crowns of up to 72 m, as seen from 1259 m: beyond what shadows of a row reach. Pixels
- * of 10 m, and the view of the ground as it should be, keep borders below the raster's sides. */
+/* Roofs and crowns of up to 72 m, seen from up to 1259 m: further than shadows of a row reach. With
+ * pixels of 10 m and the corrected view of the ground, borders stay narrower than the raster. */
 static void tiles_of_a_high_city_give_the_bits_of_the_whole(void **state)
 {
     static const char *const names[] = { "dsm.npy", "cdsm.npy", "tdsm.npy" };

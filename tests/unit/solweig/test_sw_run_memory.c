@@ -1,5 +1,4 @@
-/* test_sw_run_memory.c - bytes of a pixel on a device: as planned, and as a run really holds them.
- */
+/* test_sw_run_memory.c - bytes per pixel on a device: as planned, and as measured in a run. */
 /* test: long */
 #include "sw_small_city.h"
 
@@ -45,8 +44,8 @@ static void long_series_count_in_whole_words(void **state)
 
 /* Runs. */
 
-/* As large as it must be for what is not of pixels (rays, tables, borders) to count little; planes
- * of 4 bytes are whole multiples of what pools round to. */
+/* Large enough that memory not for pixels (rays, tables, borders) hardly matters; planes of 4 bytes
+ * are whole multiples of the rounding of pools. */
 enum { SIDE = 1024 };
 
 static int make_wide(void **state)
@@ -62,7 +61,7 @@ static int make_wide(void **state)
     return 0;
 }
 
-/* The most that the simulated device held, of a pixel. */
+/* The peak memory of the simulated device, per pixel. */
 static double peak_of(const qn_sw_run_config *config, double *planned)
 {
     qn_ctx *ctx = open_place(&(place){ "sim", "sim", NULL });

@@ -1,4 +1,5 @@
-/* test_sw_shadow_golden.c - shadows, view factors and walls beside those of the reference. */
+/* test_sw_shadow_golden.c - shadows, view factors and walls compared with those of the
+ * reference. */
 /* test: long */
 #include "sw_shadow_fixture.h"
 
@@ -45,8 +46,8 @@ static void expect_near(const char *name, const float *got, int cols, window w, 
         fail_msg("%s is off by %g, at most %g", name, off, limit);
 }
 
-/* Every place where a golden is checked: results of devices are equal to the CPU's (other tests),
- * so the CPU in both forms, and what else is here once. */
+/* Every setting in which a golden array is checked. Other tests show that devices give the CPU's
+ * results, so these are the CPU in both forms, and each other available device once. */
 typedef struct setting {
     place at;
     qn_sw_lanes lanes;
@@ -205,7 +206,7 @@ static void view_factors_of_athens_are_the_reference_s(void **state)
     site_free(&s);
 }
 
-/* An uncompressed little-endian TIFF of floats in strips of eight rows, as the site gbg has. */
+/* An uncompressed little-endian TIFF of floats in strips of eight rows, as for the site gbg. */
 static float *tiff_floats(const char *name, int rows, int cols)
 {
     FILE *file = fopen(golden_path(name), "rb");
@@ -241,7 +242,7 @@ static float *tiff_floats(const char *name, int rows, int cols)
     return out;
 }
 
-/* Heights made ready by the rules for a DEM and a relative canopy without trunk zones. */
+/* Heights prepared by the rules for a DEM and a relative canopy without trunk zones. */
 static site gbg_site(void)
 {
     site s = { .rows = 223, .cols = 234, .px = 1 };

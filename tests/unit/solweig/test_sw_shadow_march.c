@@ -1,4 +1,5 @@
-/* test_sw_shadow_march.c - the march to one sun, beside the rule written out step by step. */
+/* test_sw_shadow_march.c - the march to one sun, compared with the rule written out step by
+ * step. */
 /* test: long, cost 10 */
 #include "sw_shadow_fixture.h"
 
@@ -18,7 +19,7 @@ static float above(float x, float limit)
     return x > limit ? 1.0f : 0.0f;
 }
 
-/* What the reference calls face. */
+/* The reference's rule for `face`. */
 static int face_of(qn_sw_beam sun, float height, float aspect)
 {
     const float pi = 3.14159265358979323846f, a = sun.azimuth * (pi / 180.0f);
@@ -31,7 +32,7 @@ static int face_of(qn_sw_beam sun, float height, float aspect)
     return !(aspect > lo || aspect <= hi - 2 * pi);
 }
 
-/* All planes of pixel p, as city_shadow has them. */
+/* All planes of pixel p, in the format of city_shadow. */
 static void march_plainly(const site *s, qn_sw_beam sun, const sw_step *steps, int n, int row,
                           int col, float *to, size_t pitch)
 {
@@ -212,7 +213,7 @@ static void devices_give_the_bits_of_the_cpu(void **state)
     site_free(&s);
 }
 
-/* The core of a raster that was cut out with the limits of shadows around it. */
+/* The core of a window that was cut out with the range of shadows around it. */
 static void a_tile_s_core_is_a_slice_of_the_whole(void **state)
 {
     const qn_sw_beam sun = { 211, 22, 0.03f };
@@ -361,7 +362,7 @@ static void a_year_of_suns_needs_one_graph(void **state)
     site_free(&s);
 }
 
-/* A wall across a long strip: its shadow is where geometry says, at both ends of the strip. */
+/* A wall across a long strip: its shadow is where geometry puts it, at both ends of the strip. */
 static void check_strip(const place *at, int rows, int cols, qn_sw_lanes lanes)
 {
     const qn_sw_beam sun = { cols > rows ? 90.0f : 180.0f, 45, 0.03f };

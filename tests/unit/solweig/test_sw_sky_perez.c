@@ -5,7 +5,7 @@
 
 enum { MAX_PATCHES = 609 };
 
-/* The patches of one option as the golden table has them. */
+/* The patches of one option in the golden table. */
 typedef struct patches {
     float altitude[MAX_PATCHES], azimuth[MAX_PATCHES], steradian[MAX_PATCHES];
     size_t n;
@@ -145,7 +145,7 @@ static void solid_angles_agree_with_the_golden_table(void **state)
     }
 }
 
-/* A band of its own, and altitudes that are none: no more is written than there are patches. */
+/* A single band, and invalid altitudes: no more is written than there are patches. */
 static void odd_bands_have_solid_angles_of_their_own(void **state)
 {
     const float one[] = { 45, 45, 45 }, odd[] = { NAN, NAN, 20 };

@@ -114,7 +114,7 @@ static void split_has_three_branches_by_kt(void **state)
 static void split_is_capped(void **state)
 {
     (void)state;
-    /* A share above 1: no direct light, and no more diffuse light than there is light. */
+    /* A fraction above 1: no direct light, and no more diffuse light than there is light. */
     assert_true(qn_sw_reindl(500, 40, 0.01, 20, 100).diffuse == 500);
     assert_true(qn_sw_reindl(500, 40, 0.01, 20, 100).direct == 0);
     /* A sun below 1 degree gives at most the global radiation; one at the horizon gives none. */
@@ -228,7 +228,7 @@ static void clearness_of_the_day_is_carried_into_the_night(void **state)
                 sky[1].clearness * sky[3].emissivity + 1 - sky[1].clearness, 1e-12, 0);
 }
 
-/* The place is moved until the sun of the row stands between 0 and 0.01 degrees. */
+/* The place is moved until the sun of the row is between 0 and 0.01 degrees. */
 static void sun_at_the_horizon_leaves_the_clearness_finite(void **state)
 {
     const qn_sw_trees trees = qn_sw_trees_default();
@@ -281,10 +281,10 @@ static void corrected_pressure_lowers_the_clearness_of_rows(void **state)
     assert_true(reference.clearness > corrected.clearness + 0.05);
     assert_true(reference.clear_sky_global == corrected.clear_sky_global);
     assert_true(reference.direct ==
-                corrected.direct); /* the split depends on light outside the air only */
+                corrected.direct); /* the split depends only on extraterrestrial light */
 }
 
-/* At 00:00 the sun is that of the evening before, day and leaves are those of the new day. */
+/* At 00:00 the sun is that of the evening before, while day and leaves are those of the new day. */
 static void midnight_belongs_to_the_day_of_its_stamp(void **state)
 {
     qn_sw_weather_row row = fine_row();
@@ -380,8 +380,8 @@ static void emissivity_grows_with_moisture_and_clouds(void **state)
     expect_near("half", 0, qn_sw_clouded_emissivity(dry, 0.5), (1 + dry) / 2, 1e-12, 0);
 }
 
-/* Warmer towards the horizon, at most black, and the hemisphere's mean is near the emissivity of
- * the sky. */
+/* Warmer towards the horizon, at most black, with a hemispherical mean near the emissivity of the
+ * sky. */
 static void patch_emissivity_grows_towards_the_horizon(void **state)
 {
     static qn_sw_patch_sky sky;

@@ -10,7 +10,7 @@ static void day_of_year_counts_the_leap_day(void **state)
     assert_int_equal(qn_sw_day_of_year(&(qn_sw_date){ .year = 2000, .month = 12, .day = 31 }), 366);
 }
 
-/* Every day of 900 years once, by the number of days in each month. */
+/* Visits every day of 900 years, using the number of days in each month. */
 static void calendar_walks_through_every_day(void **state)
 {
     qn_sw_date at = { .year = 1599, .month = 12, .day = 31, .hour = 23, .minute = 59 };
@@ -98,7 +98,7 @@ static void sun_stands_where_the_golden_table_says(void **state)
     qn_csv_free(&csv);
 }
 
-/* The same moment by another clock: one hour more of offset, one hour more on the clock. */
+/* The same moment on another clock: one hour more of offset, one hour more on the clock. */
 static void sun_depends_on_universal_time_only(void **state)
 {
     const qn_sw_site east = { 48, 11, 500, 1 }, west = { 48, 11, 500, -5 };
@@ -113,7 +113,7 @@ static void sun_depends_on_universal_time_only(void **state)
     expect_near("azimuth", 0, a.azimuth, b.azimuth, 0, 1e-6);
 }
 
-/* Were it left out there, the altitude would jump by half a degree at sunset. */
+/* Without it there, the altitude would jump by half a degree at sunset. */
 static void refraction_continues_below_the_horizon(void **state)
 {
     qn_sw_date at = { 2006, 7, 26, 20, 0, 0 };

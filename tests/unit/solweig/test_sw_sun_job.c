@@ -40,7 +40,7 @@ static maps wanted(const site *s)
     return m;
 }
 
-/* Computes again, and finds the same bits. */
+/* Computes again, and expects the same bits. */
 static void expect_same(qn_ctx *ctx, const site *s, qn_i64 tile, const maps *want, const char *what)
 {
     maps got = compute(ctx, s, tile);

@@ -1,4 +1,5 @@
-/* test_sw_surface_gvf.c - the view of ground and walls, against golden data and by its rules. */
+/* test_sw_surface_gvf.c - the view of ground and walls, compared with golden data and with its
+ * rules. */
 /* test: long, cost 6 */
 #include "sw_gvf_fixture.h"
 
@@ -83,7 +84,7 @@ static surface athens(void)
     return s;
 }
 
-/* Only what rays from the window of golden data can reach. */
+/* Only the part that rays from the window of golden data can reach. */
 enum { NEAR = 180, NEAR_FROM = 110, NEAR_ALL = NEAR * NEAR };
 
 static void crop(float **raster)
@@ -283,7 +284,7 @@ static void view_of_an_open_field_is_the_field(void **state)
         assert_true(fabsf(v.lup[MIDDLE] - full * seen) < 1e-3f);
         assert_true(fabsf(v.alb[MIDDLE] - 0.15f) < 1e-6f);
         assert_true(fabsf(v.nosh[MIDDLE] - 0.15f) < 1e-6f);
-        /* At the edge rays leave the grid: they add nothing to lup and alb, while nosh goes on
+        /* At the edge rays leave the grid: they add nothing to lup and alb, while nosh continues
          * with the last albedo. */
         assert_true(v.lup[0] < v.lup[MIDDLE] - 5);
         assert_true(v.alb[0] < 0.13f);
@@ -293,7 +294,7 @@ static void view_of_an_open_field_is_the_field(void **state)
     surface_free(&s);
 }
 
-/* A wall in partial sun counts as sunlit here, and not at all for UMEP. */
+/* A wall in partial sun counts as sunlit here, but not for UMEP. */
 static void partly_sunlit_walls_count(void **state)
 {
     enum { COLS = 40, ROWS = 20, AT = 10 * COLS + 20 };
@@ -315,8 +316,8 @@ static void partly_sunlit_walls_count(void **state)
     surface_free(&s);
 }
 
-/* Aspects in degrees are compared with radians: a wall that looks north by 3 degrees is taken for
- * one that looks south, and drops out of the far view there. */
+/* Aspects in degrees are compared with radians: a wall that faces north by 3 degrees is treated as
+ * facing south, and drops out of the far view there. */
 static void aspects_are_degrees_unless_mended(void **state)
 {
     enum { COLS = 90, ROWS = 90, N = COLS * ROWS, AT = 45 * COLS + 45 };
@@ -338,7 +339,7 @@ static void aspects_are_degrees_unless_mended(void **state)
     surface_free(&s);
 }
 
-/* The class that is taken for water has no excess where it is a building's own roof. */
+/* The class treated as water has no excess where it is a building's own roof. */
 static void water_has_no_excess_of_its_own(void **state)
 {
     enum { COLS = 20, ROWS = 20, N = COLS * ROWS };
@@ -392,7 +393,7 @@ static void without_walls_the_view_is_the_pixel_itself(void **state)
     surface_free(&s);
 }
 
-/* Distances are multiplied with the pixel, which makes them shorter on fine grids. */
+/* Distances are multiplied by the pixel size, which makes them shorter on fine grids. */
 static void range_is_multiplied_by_the_pixel_unless_corrected(void **state)
 {
     qn_sw_gvf_options o = { .pixel_m = 2, .height_m = 1.75f };

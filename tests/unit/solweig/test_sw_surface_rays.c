@@ -1,5 +1,5 @@
-/* test_sw_surface_rays.c - the view of the ground on small random surfaces, edges included, against
- * rays that are followed step by step. */
+/* test_sw_surface_rays.c - the view of the ground on small random surfaces, edges included,
+ * compared with rays followed step by step. */
 #include "sw_gvf_fixture.h"
 
 enum { COLS = 47, ROWS = 31, N = COLS * ROWS };
@@ -195,7 +195,7 @@ static void range_follows_the_pixel(void **state)
     check(0.5f, 400);
 }
 
-/* 350 steps at 10 m, more than a byte holds. */
+/* 350 steps at 10 m, more than a byte can hold. */
 static void long_rays_need_two_bytes(void **state)
 {
     (void)state;

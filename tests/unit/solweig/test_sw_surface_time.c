@@ -144,8 +144,8 @@ static void delay_is_that_of_golden_data(void **state)
         }
 }
 
-/* Hourly rows: the first of the day is taken as it is, later ones move the state; a night step
- * begins anew and so does the day after it. */
+/* Hourly rows: the first of the day is taken unchanged, later ones move the state; a night step
+ * starts again, and so does the day after it. */
 static void hourly_rows_move_the_state_from_the_second_on(void **state)
 {
     const double hour = 1.0 / 24;
@@ -171,7 +171,7 @@ static void hourly_rows_move_the_state_from_the_second_on(void **state)
     assert_true(dawn.delay_reset && !dawn.delay_moves);
 }
 
-/* Steps of twenty minutes: the state stands still until it is 59 minutes old. */
+/* Steps of twenty minutes: the state does not change until it is 59 minutes old. */
 static void short_steps_leave_the_state_until_it_is_old(void **state)
 {
     const double step = 20.0 / 1440;
@@ -244,7 +244,7 @@ static void a_box_gets_the_sun_on_two_sides(void **state)
     }
 }
 
-/* East walls are lit when the sun is in the west; by night none is. */
+/* East walls are lit when the sun is in the west; at night none is. */
 static void walls_opposite_the_sun_are_lit(void **state)
 {
     qn_sw_step_weather row = noon_row();

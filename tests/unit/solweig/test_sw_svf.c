@@ -1,4 +1,4 @@
-/* test_sw_svf.c - view factors and bits of patches: properties, exits, devices, parts. */
+/* test_sw_svf.c - view factors and bits of patches: properties, branches, devices, parts. */
 /* test: cost 5 */
 #include "sw_shadow_fixture.h"
 
@@ -132,7 +132,7 @@ static void view_factors_are_shares_and_missing_ground_has_none(void **state)
     site_free(&s);
 }
 
-/* The bits are those of shadows of suns in the middle of the patches. */
+/* The bits equal shadows of suns in the middle of the patches. */
 static void bits_are_shadows_of_suns_at_the_patches(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void bits_are_shadows_of_suns_at_the_patches(void **state)
     city c;
     views v;
 
-    for (size_t i = 0; i < site_cells(&s); i++) /* bushes are only of view factors */
+    for (size_t i = 0; i < site_cells(&s); i++) /* bushes matter only for view factors */
         s.trunk[i] = isnan(s.trunk[i]) && !isnan(s.canopy[i]) ? s.canopy[i] : s.trunk[i];
     c = city_open(&cpu_place, &s, (qn_sw_area){ 0 });
     v = city_svf(&c, 2);
@@ -206,8 +206,8 @@ static void the_zenith_is_not_shaded_by_a_canopy(void **state)
     site_free(&s);
 }
 
-/* A canopy above 1 m that does not limits above the ground shades its pixel all the same, if there
- * is no trunk zone: heights of bushes are compared with 1, not with the ground. */
+/* A canopy above 1 m, though below the ground, still shades its pixel if there is no trunk zone:
+ * heights of bushes are compared with 1, not with the ground. */
 static void a_bush_shades_its_own_pixel(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void south_and_west_are_corrected_and_vegetation_only_over_trunks_of_0(vo
     site_free(&s);
 }
 
-/* The same by other ways. */
+/* Other ways to the same result. */
 
 static void exits_change_no_bit(void **state)
 {
@@ -334,7 +334,7 @@ static void a_core_is_a_slice_of_the_whole(void **state)
     site_free(&s);
 }
 
-/* Word by word, and only the results come back from the device. */
+/* Word by word; only the results come back from the device. */
 static void parts_make_the_whole_and_nothing_is_read_between(void **state)
 {
     (void)state;

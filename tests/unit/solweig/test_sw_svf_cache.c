@@ -1,4 +1,4 @@
-/* test_sw_svf_cache.c - sky view factors that one run keeps for the next. */
+/* test_sw_svf_cache.c - sky view factors that one run saves for the next. */
 #include "sw_fixture.h"
 #include "sw_svf_arrays.h"
 

@@ -15,7 +15,7 @@ static site flat_site(int rows, int cols)
     return s;
 }
 
-/* The whole raster by the stages themselves, on the CPU. */
+/* The whole raster from the stages themselves, on the CPU. */
 static views wanted(const site *s, int option)
 {
     city c = city_open(&cpu_place, s, (qn_sw_area){ .lanes = QN_SW_LANES_ROWS });
@@ -81,8 +81,8 @@ static void tiles_of_any_size_give_the_bits_of_the_whole(void **state)
     }
 }
 
-/* A wall is seen from exactly as far south as the lowest patch lets it: the north of it is the
- * first. With less around the cores somebody would miss it. */
+/* A wall is visible from exactly as far south as patch 0, low in the north, allows. With narrower
+ * borders around the cores, some pixel would miss it. */
 static void the_overlap_is_as_wide_as_the_longest_ray(void **state)
 {
     enum { ROWS = 200, COLS = 24, WALL = 30 };
@@ -177,7 +177,7 @@ static void more_groups_than_a_grid_has(void **state)
     }
 }
 
-/* Large rasters have their results in a file; that there is none is one clear error. */
+/* Large rasters have their results in a file; if there can be none, that is one clear error. */
 static void results_of_large_rasters_lie_in_a_file(void **state)
 {
     (void)state;
@@ -246,8 +246,7 @@ static void a_stage_that_fails_once_is_counted_once(void **state)
     site_free(&s);
 }
 
-/* Memory that is short once is found elsewhere; a device that is gone leaves the rest to the CPU.
- */
+/* Memory that is short once is found elsewhere; if a device is gone, the CPU does the rest. */
 static void lack_of_memory_and_lost_devices_change_nothing(void **state)
 {
     static const char *const rules[] = { "alloc*1", "alloc:svf.shadow*1",

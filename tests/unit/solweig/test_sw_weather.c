@@ -57,7 +57,7 @@ static void every_day_of_four_centuries_is_taken_apart_and_put_together(void **s
 
 /* Golden. */
 
-/* The rows of a met file are those that the reference's run lists. */
+/* The rows of a met file equal those listed by the reference's run. */
 static void expect_series(const char *met, const char *csv_name, int with_split)
 {
     qn_csv csv = { 0 };

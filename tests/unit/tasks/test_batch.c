@@ -1,4 +1,4 @@
-/* test_batch.c - batch files in, result files out. */
+/* test_batch.c - reading batch files and writing result files. */
 #include "engine_fixture.h"
 
 #include "domain/tasks/batch.h"

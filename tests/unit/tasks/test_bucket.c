@@ -1,4 +1,4 @@
-/* test_bucket.c - which bucket a size is in, and how tasks are counted by bucket. */
+/* test_bucket.c - which bucket a size belongs to, and how tasks are counted by bucket. */
 #include "engine_fixture.h"
 
 #include <quern/tasks.h>

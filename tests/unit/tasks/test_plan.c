@@ -1,4 +1,4 @@
-/* test_plan.c - plans of batches: what is found again, what is made anew, what is dropped. */
+/* test_plan.c - plans of batches: which are found again, made again, or dropped. */
 #include "engine_fixture.h"
 
 #include <quern/tasks.h>
@@ -35,7 +35,7 @@ static qn_tasks_stats stats(const fixture *r)
     return qn_tasks_get_stats(r->tasks);
 }
 
-/* Blocks that pools had to ask their device or the system for. */
+/* Blocks that pools had to allocate from their device or the system. */
 static uint64_t misses(const fixture *r)
 {
     return qn_pool_get_stats(r->ctx->host_pool).misses +
@@ -177,11 +177,11 @@ static void sizes_of_one_bucket_share_a_plan_and_stay_right(void **state)
         for (int i = 0; i < 12; i++) {
             list[0].n = 17000 + 1000 * i;
             list[1].n = 32768 - 500 * i;
-            list[2].n = 40000 + 2000 * i; /* cut in two where its op allows it */
+            list[2].n = 40000 + 2000 * i; /* cut in two if its op allows it */
             run(&r, list, 3);
             n_shared += !stats(&r).was_planned;
         }
-        assert_true(n_shared >= 2); /* both ways are tried */
+        assert_true(n_shared >= 2); /* both variants are tried */
         assert_int_equal(stats(&r).plan_hits, 0);
         close_fixture(&r);
     }

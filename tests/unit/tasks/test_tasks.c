@@ -1,4 +1,4 @@
-/* test_tasks.c - batches: what they compute, what they cost, what is refused. */
+/* test_tasks.c - batches: results, costs, refusals. */
 #include "engine_fixture.h"
 
 #include <quern/tasks.h>
@@ -333,7 +333,7 @@ static void every_op_notices_a_flipped_bit(void **state)
 
         if (all_ops[i].arg && strstr(all_ops[i].arg, "exp"))
             continue; /* the bit is within its tolerance */
-        /* The second stage of a reduction: a bit flipped in both would be right again. */
+        /* The second stage of a reduction: a bit flipped in both stages would cancel out. */
         snprintf(rule, sizeof rule, "corrupt:%s%s", op, is_reduction ? "@2" : "");
         r = sim_fixture(rule);
         must(qn_tasks_run(r.tasks, &all_ops[i], 1, &failure));

@@ -1,7 +1,7 @@
-/* test_tasks_split.c - batches of tasks over several simulated devices: who did what, with what
- * result.
+/* test_tasks_split.c - batches of tasks over several simulated devices: which device did what, with
+ * what result.
  *
- * Checksums of the CPU's own run are the reference, so every result is compared to the last bit.
+ * Checksums of a run on the CPU are the reference, so every result is compared to the last bit.
  */
 #include "engine_fixture.h"
 
@@ -71,7 +71,7 @@ static int find_reference(void **state)
     return 0;
 }
 
-/* Runs the batch; every result in its place and right to the last bit. */
+/* Runs the batch; every result must be in its place and right to the last bit. */
 static void run(fixture *r)
 {
     must(qn_tasks_run(r->tasks, batch, N, &failure));
@@ -186,7 +186,7 @@ static void the_second_batch_of_a_shape_finds_its_plan_and_recordings(void **sta
     close_fixture(&r);
 }
 
-/* Who. */
+/* Which device did what. */
 
 static void tasks_are_counted_by_device_and_cut_ones_by_share(void **state)
 {
@@ -274,7 +274,7 @@ static int count_text(const char *text, const char *piece)
     return n;
 }
 
-/* Every class of fault on the way of a part. */
+/* Every class of fault in the processing of a part. */
 static void a_device_that_fails_changes_no_result_and_is_named(void **state)
 {
     static const struct {

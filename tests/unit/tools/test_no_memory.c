@@ -1,6 +1,6 @@
-/* test_no_memory.c - runs of every tool in which one allocation fails, or a device does: the run
- * fails in the way it should or gives the right result, and leaves nothing behind. TORTURE=1 tries
- * all, not samples. */
+/* test_no_memory.c - runs of every tool in which one allocation or a device fails: the run must
+ * fail properly or give the right result, and leave nothing behind. TORTURE=1 tries every case
+ * instead of samples. */
 /* test: long, cost 40 */
 #include "test.h"
 
@@ -16,8 +16,7 @@ typedef struct {
     int n_refused, n_bad;
 } subject;
 
-/* One run with a context of its own, in which allocation `at` fails, or the device by the rule
- * `fault`. */
+/* One run in a new context, in which allocation `at` fails, or the device by the rule `fault`. */
 static qn_status run_once(subject *s, long at, const char *fault, uint64_t *sum, qn_err *err)
 {
     const qn_options options = QN_OPTIONS(.backend = s->backend, .log = "none", .fault = fault,
@@ -114,8 +113,7 @@ static void fail_each_allocation(subject *s)
         let_memory_fail(s, atol(only));
     for (size_t i = 0; i < n && !only; i += getenv("TORTURE") ? 1 : n / SAMPLES + 1)
         let_memory_fail(s, trials[i]);
-    assert_true(only ||
-                s->n_refused > 0); /* most are messages and caches, or the CPU did the work */
+    assert_true(only || s->n_refused > 0); /* most are messages and caches, or the CPU took over */
     s->n_refused = 0;
     find_right_result(s);
 }
@@ -143,8 +141,8 @@ static void fail_each_event(subject *s, const char *place)
     }
 }
 
-/* NO_MEMORY_OF="fit mesh on cpu" chooses one; with NO_MEMORY_AT and MALLOC_TRACE it says who
- * asked. */
+/* NO_MEMORY_OF="fit mesh on cpu" selects one; with NO_MEMORY_AT and MALLOC_TRACE it shows the
+ * allocating callers. */
 static int is_wanted(const subject *s)
 {
     const char *only = getenv("NO_MEMORY_OF");
@@ -206,7 +204,6 @@ int main(void)
 
     shim.is_on = 0;
     if (access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm",
-               1); /* runs bring their files to the disk, thousands of times */
+        setenv("TMPDIR", "/dev/shm", 1); /* runs sync their files to disk, thousands of times */
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

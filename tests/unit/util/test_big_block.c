@@ -1,4 +1,4 @@
-/* test_big_block.c - memory in a file without a name is like any other. */
+/* test_big_block.c - memory in an unnamed file behaves like any other. */
 #include "util/big_block.h"
 
 #include <setjmp.h>

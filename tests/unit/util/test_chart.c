@@ -1,4 +1,4 @@
-/* test_chart.c - pages are well-formed, refer to nothing, and show what they were given. */
+/* test_chart.c - pages are well-formed, refer to nothing outside, and show their data. */
 /* test: no-tsan */
 #include "test.h"
 
@@ -27,7 +27,7 @@ static const char *skip_name(const char *at)
     return at;
 }
 
-/* Text up to `stop`, in which only the known entities and no bare '<' may stand. */
+/* Skips text up to `stop`, which may contain only known entities and no bare '<'. */
 static const char *skip_text(const char *at, char stop)
 {
     for (; *at && *at != stop; at++) {
@@ -39,7 +39,7 @@ static const char *skip_text(const char *at, char stop)
     return at;
 }
 
-/* The tag at `at`; returns what follows it. Open names are kept on the stack. */
+/* Checks the tag at `at`; returns what follows it. Open names are on the stack. */
 static const char *check_tag(const char *at, const char *open[DEPTH], size_t *depth)
 {
     const int is_end = at[1] == '/';
@@ -270,7 +270,7 @@ static void nothing_to_draw_is_said_in_words(void **state)
     free(html);
 }
 
-/* Labels are centred texts; two in one row must not meet, by the width they are placed with. */
+/* Labels are centred texts; by the width used to place them, two in one row must not overlap. */
 static void labels_of_marks_never_overlap(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void labels_of_marks_never_overlap(void **state)
     }
 }
 
-/* The figures that a page leaves, read again. */
+/* The figures that a page saves, read again. */
 static json_t *figures_of(const qn_line_chart *charts, size_t n, json_t **root)
 {
     qn_page page;

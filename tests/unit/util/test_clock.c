@@ -1,4 +1,4 @@
-/* test_clock.c - the clock goes forward, sleeps last, dates have one form. */
+/* test_clock.c - the clock moves forward, sleeps take their time, dates have one form. */
 #include "test.h"
 
 #include "util/clock.h"

@@ -1,4 +1,4 @@
-/* test_csv.c - quoting, line numbers, limits, and any bytes at all. */
+/* test_csv.c - quoting, line numbers, limits, and arbitrary bytes. */
 #include "test.h"
 
 #include "util/csv.h"

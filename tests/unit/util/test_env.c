@@ -1,4 +1,4 @@
-/* test_env.c - what variables may be. tests/cli/cli_variables.sh goes over all of them. */
+/* test_env.c - valid values of variables. tests/cli/cli_variables.sh covers all variables. */
 /* test: no-tsan */
 #include "test.h"
 
@@ -69,7 +69,7 @@ static void values_that_are_allowed_are_read(void **state)
         must(qn_env_check(&failure));
         assert_true(qn_env_number(good[i].name, 17) == good[i].number);
         assert_string_equal(qn_env(good[i].name), good[i].value);
-        setenv(good[i].name, "", 1); /* as good as unset */
+        setenv(good[i].name, "", 1); /* counts as unset */
         assert_null(qn_env(good[i].name));
         assert_true(qn_env_number(good[i].name, 17) == 17);
         unsetenv(good[i].name);

@@ -315,10 +315,10 @@ static void a_file_above_the_limit_is_refused_before_it_is_read(void **state)
     free(data);
     must_fail(qn_file_read_most(in_dir("a"), 4, &data, &bytes, &failure), QN_ERR_LIMIT,
               "/a: 5 bytes, the limit for such a file is 4");
-    assert_int_equal(truncate(in_dir("a"), (off_t)1 << 40), 0); /* more than there is memory */
+    assert_int_equal(truncate(in_dir("a"), (off_t)1 << 40), 0); /* larger than memory */
     must_fail(qn_file_read(in_dir("a"), &data, &bytes, &failure), QN_ERR_LIMIT,
               "/a: 1099511627776 bytes, the limit for such a file is 68719476736");
-    /* It claims no size. */
+    /* It reports no size. */
     must_fail(qn_file_read_most("/proc/self/maps", 100, &data, &bytes, &failure), QN_ERR_LIMIT,
               "/proc/self/maps: ");
 }

@@ -1,4 +1,4 @@
-/* test_inflate.c - unpacking: both formats, growth, limits, and data that is damaged. */
+/* test_inflate.c - unpacking: both formats, growth, limits, and damaged data. */
 /* test: no-tsan */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { ROOM = 4096 };
 
-/* `text` as zlib or, with `gzip`, as gzip has it. */
+/* `text` in zlib format or, with `gzip`, in gzip format. */
 static size_t packed(const char *text, size_t n, int gzip, unsigned char *out)
 {
     z_stream z = { 0 };

@@ -105,7 +105,7 @@ static void a_message_longer_than_the_buffer_is_cut_and_still_ends_its_line(void
     free(big);
 }
 
-/* On a datagram socket every write is a packet of its own, and a read returns one packet. */
+/* On a datagram socket every write is a separate packet, and a read returns one packet. */
 static void a_line_is_one_write_even_without_buffering(void **state)
 {
     int ends[2];

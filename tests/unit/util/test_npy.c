@@ -173,7 +173,7 @@ static void file_shorter_or_longer_than_its_shape_is_refused(void **state)
     assert_int_equal(qn_npy_read("/nowhere/a.npy", &array, &err), QN_ERR_IO);
 }
 
-/* What is not refused must be within the limits; ASan sees reads beyond the text. */
+/* Headers that are not refused must be within the limits; ASan sees reads beyond the text. */
 static void mutated_headers_never_break_the_parser(void **state)
 {
     char good[256];

@@ -113,7 +113,7 @@ static void check_takes_whole_images_and_refuses_every_part_of_one(void **state)
     assert_int_equal(qn_png_check("whole.png", png, bytes, &width, &height, &err), QN_OK);
     assert_int_equal(width, 9);
     assert_int_equal(height, 5);
-    /* The last chunk says only that it is the last: all pixels are there before it. */
+    /* The last chunk only marks the end: all pixels are before it. */
     for (size_t n = 0; n < bytes - 12; n++) {
         assert_int_equal(qn_png_check("part.png", png, n, &width, &height, &err), QN_ERR_INPUT);
         assert_non_null(strstr(err.text, "part.png is "));

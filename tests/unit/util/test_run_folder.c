@@ -1,4 +1,4 @@
-/* test_run_folder.c - one owner, names that come late, and journals that others wrote. */
+/* test_run_folder.c - one owner, names given only at the end, and journals written by others. */
 #include "test.h"
 
 #include "util/file.h"
@@ -273,7 +273,7 @@ static void a_killed_run_is_no_owner(void **state)
 
 /* Journals. */
 
-/* A journal of an unfinished run with these lines, as somebody may have made it. */
+/* A journal of an unfinished run with these lines, as anyone could have written it. */
 static void write_journal(const char *lines)
 {
     qn_journal journal = { .name = "made" };

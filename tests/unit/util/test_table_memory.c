@@ -1,4 +1,4 @@
-/* test_table_memory.c - a table for which memory runs out at any point is refused, not endless. */
+/* test_table_memory.c - a table for which memory runs out at any point is refused, and ends. */
 #include "alloc_count.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* test_temp_dir.c - folders that go away again. */
+/* test_temp_dir.c - folders that are removed again. */
 #include "test.h"
 
 #include "util/file.h"

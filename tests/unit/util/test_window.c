@@ -1,4 +1,5 @@
-/* test_window.c - rectangles of a raster: widened, asked for a pixel, cut out and pasted back. */
+/* test_window.c - rectangles of a raster: widening, containment of a pixel, cutting out and pasting
+ * back. */
 #include "util/window.h"
 
 #include <setjmp.h>
@@ -36,7 +37,7 @@ static void a_window_has_the_pixels_inside_it(void **state)
     assert_true(qn_window_has(&w, 2, 3) && qn_window_has(&w, 3, 6));
 }
 
-/* Of pixels of any size; what is outside of the window stays as it is. */
+/* For pixels of any size; nothing outside the window changes. */
 static void what_is_cut_can_be_pasted(void **state)
 {
     const qn_window w = { 1, 5, 4, 3 };

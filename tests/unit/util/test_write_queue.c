@@ -1,4 +1,4 @@
-/* test_write_queue.c - host work beside a computation: its order, its bound, its failures. */
+/* test_write_queue.c - host work beside a computation: order, bound, failures. */
 /* test: tsan */
 #include "test.h"
 
@@ -93,7 +93,7 @@ static void *put_three(void *user)
     return NULL;
 }
 
-/* While the first is held up, one more waits, and the third is not taken. */
+/* While the first is blocked, one more waits, and the third is not accepted. */
 static void putting_too_many_items_waits(void **state)
 {
     qn_write_queue *b = open_queue(2);

@@ -1,7 +1,7 @@
 /* test_y4m.c - films: colours, the stream, and the encoder behind it.
  *
- * The encoder is a script named ffmpeg in a folder of its own at the front of PATH, which shows
- * what it was called with; the real one is not needed.
+ * The encoder is a script named ffmpeg in a folder at the front of PATH, which records its
+ * arguments; the real one is not needed.
  */
 /* test: no-tsan */
 #include "test.h"
@@ -248,8 +248,8 @@ static void failing_encoder_leaves_no_film(void **state)
     assert_int_equal(n_files(), 1);
 }
 
-/* The program must survive: a write to a closed pipe would end it. The encoder may be gone before
- * the first one. */
+/* The program must survive: a write to a closed pipe would end it. The encoder may exit before the
+ * first one. */
 static void encoder_that_dies_is_an_error(void **state)
 {
     uint8_t rgb[3 * AREA];

@@ -23,7 +23,7 @@ out:
     return st;
 }
 
-/* About what the session has of a program, or of a task; 0 for NULL. */
+/* An estimate of the bytes that the session holds for a program, or for a task; 0 for NULL. */
 
 enum { SMALL_BYTES = 128 }; /* besides codes and grids */
 
@@ -64,8 +64,8 @@ static void drop_programs(qn_arc *arc)
     arc->programs = (qn_map){ 0 };
 }
 
-/* Replaced ones. The session adds only, so it is filled anew once it has more of them than of
- * others: that costs each addition no more than itself. */
+/* The session only ever adds. Once it holds more replaced programs and tasks than current ones, it
+ * is filled again, which at most doubles the cost of each addition. */
 
 static const qn_arc_question_options all_questions = { .pairs = QN_ARC_PAIRS_ALL,
                                                        .with_samples = 1 };
@@ -93,7 +93,7 @@ out:
     return st;
 }
 
-/* `added` bytes have come and `replaced` bytes gone. */
+/* Notes that `added` bytes were added and `replaced` bytes replaced. */
 static qn_status account(qn_arc *arc, size_t added, size_t replaced, qn_err *err)
 {
     enum { SMALL = 1 << 20 };

@@ -1,4 +1,4 @@
-/* options.c - the tables of options, and the limits that they set. */
+/* options.c - the tables of options, and the limits they impose. */
 #include "domain/arc/api/arc_impl.h"
 
 #include "domain/arc/value/value.h"
@@ -61,7 +61,7 @@ static qn_status read_disabled(const char *list, qn_arc_limits *limits, qn_err *
 
         if (op < 0)
             return qn_fail(err, QN_ERR_USAGE,
-                           "--disable-op: '%.*s' is no primitive; `quern arc ops` lists them",
+                           "--disable-op: '%.*s' is not a primitive; `quern arc ops` lists them",
                            (int)n, list);
         switch_off(limits, op);
         list += n + (list[n] == ',');

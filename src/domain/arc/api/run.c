@@ -38,7 +38,7 @@ qn_status qn_arc_order_all(qn_arc *arc, qn_arc_order *o, qn_err *err)
     return QN_OK;
 }
 
-/* Lists one run; with `to` NULL counts it. */
+/* Lists one run; if `to` is NULL, only counts it. */
 static void list_run(qn_arc_program_added *p, const qn_arc_question *question, run *to, uint64_t *n)
 {
     if (!p || !p->is_chosen)
@@ -53,7 +53,7 @@ static int is_batt(const qn_arc_program_added *p)
     return qn_arc_is_batt(&p->parsed.codes[0]);
 }
 
-/* By id, the program of the task's id and all batt programs run. */
+/* By id: the program with the task's id, and all batt programs. */
 static uint64_t list_runs(const qn_arc *arc, const qn_arc_order *o, run *to, int *has_batt)
 {
     const qn_map_entry *entry;

@@ -10,9 +10,9 @@
 typedef struct line {
     char *bytes;
     size_t n, room;
-    uint64_t n_read; /* bytes of the line, with those that were skipped */
+    uint64_t n_read; /* bytes of the line, including those skipped */
     uint64_t number; /* in the file, from 1 */
-    int has_no_room; /* memory ran out */
+    int has_no_room; /* out of memory */
 } line;
 
 /* Adds a byte unless the line has `most` already. */
@@ -31,8 +31,8 @@ static void put(line *l, int byte, size_t most)
     l->n_read++;
 }
 
-/* Reads the next line, without its newline; 0 at the end of the file. Only the beginning of a line
- * that is too long is stored, so that no client can make the server use more memory. */
+/* Reads the next line, without its newline; returns 0 at the end of the file. Only the beginning of
+ * an overlong line is stored, so no client can make the server use more memory. */
 static int read_line(FILE *from, size_t most, line *l)
 {
     int byte = getc_unlocked(from);
@@ -56,7 +56,7 @@ static int is_blank(const line *l)
     return l->n == l->n_read;
 }
 
-/* 0: the line asked to end. */
+/* Returns 0 if the line asked to end. */
 static int answer_line(qn_arc *arc, const line *l, size_t most, qn_str *out)
 {
     qn_err err;

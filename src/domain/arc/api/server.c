@@ -1,4 +1,4 @@
-/* server.c - requests in JSON, and the shape of their answers. */
+/* server.c - requests in JSON and their answers. */
 #include "domain/arc/api/server.h"
 
 #include "domain/arc/api/arc_impl.h"
@@ -15,7 +15,7 @@ void qn_arc_server_set_timeout(qn_arc *arc, double seconds)
 
 /* Programs and tasks. */
 
-/* A bad program does not keep the others out. */
+/* A bad program does not stop the others from being added. */
 static qn_status add_programs(qn_arc *arc, const json_t *request, json_t **answer, qn_err *err)
 {
     json_t *refused, *text;
@@ -62,7 +62,7 @@ out:
     return st;
 }
 
-/* Tasks before a bad one stay; the error names it. */
+/* Tasks before a bad one are still added; the error names the bad one. */
 static qn_status add_tasks(qn_arc *arc, const json_t *request, json_t **answer, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -101,7 +101,7 @@ out:
 
 typedef enum want { WANT_SCORES, WANT_RESULTS, WANT_OUTPUTS } want;
 
-/* A run under way: its sums, and results as "{...},{...},". */
+/* The current run: its sums, and results as "{...},{...},". */
 typedef struct answered {
     want want;
     uint64_t runs, solved, errors;
@@ -145,7 +145,7 @@ static qn_status check_keys(const json_t *request, qn_err *err)
     return QN_OK;
 }
 
-/* Of the request, or else of the server. */
+/* The timeout of the request, otherwise that of the server. */
 static qn_status read_timeout(const qn_arc *arc, const json_t *request, double *out, qn_err *err)
 {
     const json_t *value = json_object_get(request, "timeout");
@@ -157,7 +157,7 @@ static qn_status read_timeout(const qn_arc *arc, const json_t *request, double *
     return QN_OK;
 }
 
-/* Chooses only the programs of a list. */
+/* Chooses only the programs in a list. */
 static qn_status choose_programs(qn_arc *arc, const json_t *ids, qn_err *err)
 {
     const qn_map_entry *entry;
@@ -180,7 +180,7 @@ static qn_status choose_programs(qn_arc *arc, const json_t *ids, qn_err *err)
     return QN_OK;
 }
 
-/* Chooses only the tasks of a list. */
+/* Chooses only the tasks in a list. */
 static qn_status choose_questions(const qn_arc *arc, const json_t *ids, qn_arc_order *o,
                                   qn_err *err)
 {
@@ -294,7 +294,7 @@ out:
 
 /* Requests. */
 
-/* A line has one request, and may have an "id" besides. */
+/* A line holds one request, and optionally an "id". */
 static qn_status dispatch(qn_arc *arc, const json_t *line, json_t **answer, qn_str *results,
                           int *is_open, qn_err *err)
 {

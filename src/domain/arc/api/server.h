@@ -20,22 +20,22 @@
 
 #include <stdio.h>
 
-/* Seconds that a run may take if its request does not say; 0: no limit. */
+/* Sets the limit in seconds for runs whose request has none; 0: no limit. */
 enum { QN_ARC_MOST_TIMEOUT_S = 1000000 };
 void qn_arc_server_set_timeout(qn_arc *arc, double seconds);
 
-/* Appends the answer to the line, with a newline. 0: the line asked to end. */
+/* Appends the answer to the line, with a newline. Returns 0 if the line asked to end. */
 int qn_arc_server_answer(qn_arc *arc, const char *line, size_t bytes, qn_str *out);
 
 /* Appends the answer to a line that is refused unread. */
 void qn_arc_server_refuse(const qn_err *err, qn_str *out);
 
-/* The usual limit on the bytes of a line: some hundred thousand programs. */
+/* The default limit on the bytes of a line: enough for several hundred thousand programs. */
 #define QN_ARC_USUAL_LINE ((size_t)64 << 20)
 
 /* Answers lines until `from` ends or a line asks to end, and flushes every answer. Empty lines get
- * none. A line of more than `most_bytes` is skipped, and its answer says so. *n_lines counts
- * answers. Fails when `to` cannot be written. */
+ * no answer. A line of more than `most_bytes` is skipped, and its answer says so. *n_lines counts
+ * answers. Fails if `to` cannot be written. */
 qn_status qn_arc_serve(qn_arc *arc, FILE *from, FILE *to, size_t most_bytes, uint64_t *n_lines,
                        qn_err *err);
 

@@ -1,7 +1,7 @@
-/* batch.h - programs and tasks from files, which programs run on which grids, and what comes of it.
+/* batch.h - programs and tasks from files, which programs run on which grids, and their results.
  *
- * A question is a grid of a task with, where it is known, the output it should have. Questions and
- * programs are put into a session once; a series is a list of pairs of the two.
+ * A question is a grid of a task with its expected output, if that is known. Questions and programs
+ * are put into a session once; a series is a list of pairs of the two.
  */
 #ifndef QN_ARC_BATCH_H
 #define QN_ARC_BATCH_H
@@ -35,9 +35,9 @@ enum { QN_ARC_COLOURS = 10 };
 
 typedef struct qn_arc_question_options {
     qn_arc_pairs pairs;
-    int with_samples;              /* some program takes them */
+    int with_samples;              /* some program takes samples */
     int without_expected;          /* outputs are not compared */
-    const unsigned char *recolour; /* what each colour becomes, or NULL: itself */
+    const unsigned char *recolour; /* the new colour of each colour; NULL: unchanged */
 } qn_arc_question_options;
 
 /* Appends the chosen pairs of the task, whose values enter the session. */
@@ -55,51 +55,52 @@ typedef struct qn_arc_series {
     uint32_t n;
 } qn_arc_series;
 
-/* Whether the question is one of the chosen pairs. */
+/* Whether the question belongs to the chosen pairs. */
 int qn_arc_pairs_have(qn_arc_pairs pairs, const qn_arc_question *question);
 
-/* Every program on the questions of the task that has its id, a batt program on all; or, with
- * match_all, every program on every question. Runs are listed by question. */
+/* Runs each program on the questions of the task with its id, and a batt program on all; with
+ * match_all, every program on every question. Runs are ordered by question. */
 qn_status qn_arc_series_make(const qn_arc_code *codes, int n_codes,
                              const qn_arc_questions *questions, int match_all, qn_arc_series *out,
                              qn_err *err);
 void qn_arc_series_free(qn_arc_series *series);
 
-/* Jobs run after run, as many in each as memory allows. */
+/* Runs the jobs in several runs, each with as many as memory allows. */
 typedef struct qn_arc_series_work {
     uint64_t n;
     uint32_t want, trace_stride; /* as in qn_arc_session_run */
     void *user;
     qn_arc_job (*job_of)(void *user, uint64_t k);
-    /* Is called for every job k after its run, in which it had the number `job`. */
+    /* Called for every job k after its run, in which it was number `job`. */
     qn_status (*on_run)(void *user, uint64_t k, uint32_t job, qn_err *err);
-    /* Optional: is called after each run. */
+    /* Optional: called after each run. */
     qn_status (*after)(void *user, const qn_arc_job *jobs, uint32_t n, qn_err *err);
 } qn_arc_series_work;
 
 qn_status qn_arc_series_do(qn_arc_session *session, const qn_arc_series_work *work, qn_err *err);
 
-/* Whether a program takes samples and the expected output too. */
+/* Whether any program also takes samples and the expected output. */
 int qn_arc_takes_samples(const qn_arc_code *codes, int n);
 
-/* The job of a program, `number` in the session, on a question. */
+/* The job that runs a program (`number` in the session) on a question. */
 qn_arc_job qn_arc_job_of(const qn_arc_code *code, int number, const qn_arc_question *question);
 
-/* Programs of a file, or of all files in a folder, ready to run. */
+/* Programs from a file, or from all files in a folder, ready to run. */
 
 typedef struct qn_arc_programs {
     qn_arc_code *codes;
     int *file_of; /* program -> number of its file */
     int n;
-    qn_arc_file **files; /* the texts; NULL: it was compiled already */
+    qn_arc_file **files; /* the texts; NULL: already compiled */
     int n_files;
-    double compile_s; /* parsing and compiling took so long */
+    double compile_s; /* time for parsing and compiling */
 } qn_arc_programs;
 
 /* Reads solver or batt text, which is compiled without the passes `off` (QN_ARC_OFF_*), or a file
- * of bytecode (compile/compile.h); of a folder, every *.py and *.qarc in it. There batt programs,
- * whose functions all have one name, are called as their files, and no two programs may be called
- * alike. Notes of the parser are appended to `notes`, also when a file is refused for its errors.
+ * of bytecode (compile/compile.h). Given a folder, reads every *.py and *.qarc in it: batt
+ * programs, whose functions all have the same name, are then named after their files, and no two
+ * programs may have one name. Notes of the parser are appended to `notes`, even if a file is
+ * refused for its errors.
  */
 qn_status qn_arc_programs_read(const char *path, unsigned off, qn_arc_programs *out, qn_str *notes,
                                qn_err *err);
@@ -107,15 +108,15 @@ qn_status qn_arc_programs_read(const char *path, unsigned off, qn_arc_programs *
 /* Reads a text instead; `name` is the path in messages. */
 qn_status qn_arc_programs_parse(const char *name, const char *text, size_t bytes, unsigned off,
                                 qn_arc_programs *out, qn_str *notes, qn_err *err);
-void qn_arc_programs_free(qn_arc_programs *programs); /* zeroed is fine */
+void qn_arc_programs_free(qn_arc_programs *programs); /* may be zeroed */
 
-/* Warnings in all files. */
+/* The number of warnings in all files. */
 int qn_arc_programs_warnings(const qn_arc_programs *programs);
 
 /* The head of a compiled program. */
 arc_program qn_arc_code_head(const qn_arc_code *code);
 
-/* Gives a program another id. */
+/* Changes the id of a program. */
 qn_status qn_arc_code_call(qn_arc_code *code, const char *id, size_t len, qn_err *err);
 
 /* Why a run failed, in a sentence. */
@@ -123,27 +124,27 @@ qn_status qn_arc_code_call(qn_arc_code *code, const char *id, size_t len, qn_err
 /* "empty container" of ARC_E_EMPTY. */
 const char *qn_arc_failure_text(int code);
 
-/* "argmax"; for an opcode that is no primitive, what it does. */
+/* "argmax"; for an opcode that is not a primitive, what it does. */
 const char *qn_arc_failure_op(int op);
 
 /* Names the operands of a failed step ("grid", "empty set"), from its ARC_FAILURE, and returns how
  * many there are: none for an instruction that the compiler made of two primitives. */
 int qn_arc_failure_given(int op, uint32_t failure, const char *names[ARC_MOST_OPERANDS]);
 
-/* Appends "prog 1f85a75f line 3: argmax: empty container (given empty set, function)", without
- * the line if no line is to blame (an output that is too large). `inside` (may be NULL) is the
- * failure inside a function: "prog 1f85a75f line 3: apply: first: empty container (given empty
- * set)". */
+/* Appends "prog 1f85a75f line 3: argmax: empty container (given empty set, function)"; leaves out
+ * the line number if the failure has no line (an output that is too large). `inside` (may be NULL)
+ * is the failure inside a function: "prog 1f85a75f line 3: apply: first: empty container (given
+ * empty set)". */
 void qn_arc_failure_print(const char *id, const arc_result *result, const qn_arc_blamed *inside,
                           qn_str *out);
 
 /* "ok", "error" or "limit". */
 const char *qn_arc_status_name(int code);
 
-/* The instruction of a step that failed; 0: the program has no such step. */
+/* The instruction of the step that failed; returns 0 if the program has no such step. */
 int qn_arc_step_ins(const qn_arc_code *code, int step, arc_ins *out);
 
-/* What a batt program put into its lists, as JSON:
+/* The records that a batt program put into its lists, as JSON:
  *
  *   {"list": "o", "number": 7, "flag": true, "task": "1f85a75f", "ok": true, "equal": false,
  *    "value": {"g": ["01", "10"]}}
@@ -162,7 +163,7 @@ qn_status qn_arc_records_json(const qn_arc_code *code, const qn_arc_file *file,
 
 /* One run as a line of JSON. */
 
-/* One run, the `job`th of the session's last. */
+/* One run: job number `job` of the session's last run. */
 typedef struct qn_arc_written {
     const qn_arc_session *session;
     uint32_t job;
@@ -171,13 +172,13 @@ typedef struct qn_arc_written {
     const qn_arc_question *question;
 } qn_arc_written;
 
-/* Appends the line (show/show.h). Outputs, and the records of a batt program, are there when the
- * session was asked for them and `with_output` is set. *is_solved is set for a batt program, whose
- * candidates are looked at here: one of them is right. */
+/* Appends the line (show/show.h). Outputs, and the records of a batt program, are included if the
+ * session was asked for them and `with_output` is set. For a batt program *is_solved is set to
+ * whether one of its candidates is right. */
 qn_status qn_arc_result_print(const qn_arc_written *run, int with_output, qn_str *out,
                               int *is_solved, qn_err *err);
 
-/* Files that a run of many programs leaves.
+/* Files written by a run of many programs.
  *
  * results  a line of JSON for each run (show/show.h)
  * trace    a line for each step: program, task, part, pair, line of the source, primitive, hash of
@@ -186,7 +187,7 @@ qn_status qn_arc_result_print(const qn_arc_written *run, int with_output, qn_str
  *          last line is "total", the number of runs and a hash of all lines before it. Two devices
  *          agree on everything when their files are equal
  *
- * All get their names when the run has ended well.
+ * All appear under their names only when the run has succeeded.
  */
 
 typedef struct qn_arc_writers {
@@ -196,7 +197,7 @@ typedef struct qn_arc_writers {
     qn_str line;
 } qn_arc_writers;
 
-/* Each path may be NULL or empty. Zeroed is closed. */
+/* Each path may be NULL or empty. A zeroed struct is closed. */
 qn_status qn_arc_writers_open(qn_arc_writers *writers, const char *results, const char *trace,
                               const char *digest, qn_err *err);
 
@@ -205,10 +206,10 @@ qn_status qn_arc_writers_add(qn_arc_writers *writers, const qn_arc_written *run,
                              qn_err *err);
 
 qn_status qn_arc_writers_commit(qn_arc_writers *writers, qn_err *err);
-void qn_arc_writers_abort(qn_arc_writers *writers); /* fine when closed */
+void qn_arc_writers_abort(qn_arc_writers *writers); /* may be closed already */
 
-/* Programs on the grids of tasks: `quern arc run`. Of the report, what concerns the texts of the
- * programs is left alone. */
+/* Programs on the grids of tasks: `quern arc run`. The report's members about program texts are
+ * left unchanged. */
 
 typedef struct qn_arc_evaluate_options {
     qn_arc_session_options session;

@@ -49,7 +49,7 @@ static qn_status load(evaluation *e, const qn_arc_tasks *tasks, qn_err *err)
 
     for (int i = 0; i < p->n; i++) {
         const arc_program head = qn_arc_code_head(&p->codes[i]);
-        int number; /* i: the session is new */
+        int number; /* i: new in the session */
 
         QN_TRY(qn_arc_session_program(e->session, p->codes[i].id, p->codes[i].bytes, p->codes[i].n,
                                       &number, err));
@@ -78,8 +78,8 @@ out:
 
 /* After each run. */
 
-/* The first failure of each program is shown to people. For so many programs it says what failed
- * inside of a function. */
+/* The first failure of each program is printed. For up to this many programs it includes what
+ * failed inside a function. */
 enum { MOST_BLAMED = 64 };
 
 static qn_status note_failure(evaluation *e, const qn_arc_series_run *run, const arc_result *r,
@@ -229,7 +229,7 @@ static qn_status write_stats(const char *path, const qn_arc_stats *stats, const 
     return st;
 }
 
-/* Notes what the session says of all runs, and counts it. */
+/* Reports and counts what the session says about all runs. */
 static qn_status report_stats(const evaluation *e, qn_err *err)
 {
     const char *path = e->options->run.stats;

@@ -22,17 +22,18 @@ const char *qn_arc_failure_text(int code)
         [ARC_E_FRAMES] = "calls nested deeper than the limit",
         [ARC_E_UNSUPPORTED] = "not supported",
         [ARC_E_STEPS] = "more steps than the limit",
-        [ARC_E_DEPTH] = "containers nested deeper, or larger to compare, than the limit",
+        [ARC_E_DEPTH] = "containers nested deeper than the limit",
         [ARC_E_SLOTS] = "more values alive than the limit",
         [ARC_E_RESULT] = "an output larger than the limit",
         [ARC_E_TIMEOUT] = "not finished in time",
         [ARC_E_LOOPS] = "longer than a device is good for",
+        [ARC_E_COMPARED] = "more to compare than the limit",
     };
 
     return code >= 0 && code < ARC_N_CODES ? texts[code] : "unknown error";
 }
 
-/* For an instruction that the compiler made of two primitives, the one that can fail. */
+/* For an instruction that the compiler made of two primitives, this is the one that can fail. */
 const char *qn_arc_failure_op(int op)
 {
     switch (op) {

@@ -116,7 +116,7 @@ out:
 typedef struct {
     const char *path;
     qn_folder list;
-    qn_map named; /* id -> the file it is from */
+    qn_map named; /* id -> the file it comes from */
     qn_arc_programs *all;
 } folder;
 

@@ -9,16 +9,16 @@
 
 enum { OTHER_SHAPE = 65535 };
 
-/* What an output turns out to be. */
+/* The form of an output. */
 typedef struct seen {
     qn_arc_heap *heap;
     qn_arc_value value;
     int has_value;
-    qn_arc_grid grid; /* a grid of digits, which needs no value */
+    qn_arc_grid grid; /* a grid of digits, for which no value is built */
     json_t *records;
 } seen;
 
-/* Most outputs are grids of digits, which are printed as they lie. */
+/* Most outputs are grids of digits, which are printed straight from memory. */
 static int is_grid_of_digits(const qn_arc_written *run, qn_arc_grid *out)
 {
     int rows, cols;

@@ -55,7 +55,7 @@ static qn_status add_grid(qn_arc_session *session, const char *id, const qn_arc_
     return qn_arc_session_grid(session, id, shown.cells, shown.rows, shown.cols, index, err);
 }
 
-/* Samples keep their colours: recoloured runs are for time alone. */
+/* Samples keep their colours: recoloured runs are only for timing. */
 static qn_status add_samples(qn_arc_session *session, const qn_arc_task *task, int *index,
                              qn_err *err)
 {
@@ -71,7 +71,7 @@ out:
     return st;
 }
 
-/* "TASK train 3"; by hand, since a batch of a hundred thousand grids has as many of these. */
+/* "TASK train 3"; by hand, since a batch of a hundred thousand grids needs as many of these. */
 static void print_id(const qn_arc_question *q, const char *task, size_t n_task, char out[ID_SIZE])
 {
     const char *part = q->pair < q->task->n_train ? " train " : " test ";
@@ -125,10 +125,10 @@ void qn_arc_questions_free(qn_arc_questions *list)
 
 /* Series. */
 
-/* Programs by id. Batt programs run on all tasks, whatever their ids, and are in a list. */
+/* Programs by id. Batt programs run on all tasks, whatever their ids, so they are in a list. */
 typedef struct directory {
     qn_map by_id;            /* id -> its element of the list of codes */
-    const qn_arc_task *task; /* that was looked up last: its pairs follow each other */
+    const qn_arc_task *task; /* looked up last: its pairs are consecutive */
     const qn_arc_code *own;
     int *batts;
     int n_batts;
@@ -152,7 +152,7 @@ static void drop_directory(directory *d)
     free(d->batts);
 }
 
-/* Lists runs of a question by id; with `to` NULL counts them. */
+/* Lists the runs of a question by id; if `to` is NULL, counts them. */
 static uint64_t list_by_id(const qn_arc_code *codes, directory *d,
                            const qn_arc_questions *questions, int q, qn_arc_series_run *to)
 {

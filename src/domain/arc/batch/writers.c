@@ -56,7 +56,7 @@ static int is_traced(const arc_ins *ins)
     return ins->op != ARC_OP_RET && ins->op != ARC_OP_RECORD && ins->op != ARC_OP_NEED;
 }
 
-/* The instruction that failed, -1 for none; of a run that never began the first. */
+/* The instruction that failed, or -1; also -1 for a run that never began the first one. */
 static int failed_step(const arc_result *r)
 {
     if (ARC_TAG(r->value) == ARC_BAD && r->code != ARC_OK)
@@ -64,7 +64,7 @@ static int failed_step(const arc_result *r)
     return r->code == ARC_E_TIMEOUT ? 0 : -1;
 }
 
-/* Steps up to the one that failed; later ones were written by other runs. */
+/* Steps up to the failed one; later entries are left over from other runs. */
 static void add_trace(FILE *to, const qn_arc_written *run)
 {
     const arc_result *r = qn_arc_session_result(run->session, run->job);
@@ -116,7 +116,7 @@ out:
     return st;
 }
 
-/* The hash is of the value as the language writes it, which holds for any size of its numbers. */
+/* Hashes the value as the language writes it, which does not depend on the size of its numbers. */
 static qn_status add_digest(qn_arc_writers *w, const qn_arc_written *run, qn_err *err)
 {
     const arc_result *r = qn_arc_session_result(run->session, run->job);

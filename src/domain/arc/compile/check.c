@@ -1,4 +1,4 @@
-/* check.c - the instructions of a program that came from outside. */
+/* check.c - checks the instructions of a program that came from outside. */
 #include "domain/arc/compile/compile.h"
 
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
     const uint32_t n_params = (h->flags & ARC_FLAG_THREE ? 3 : 1) + ARC_EXTRA_OF(h->flags);
 
     if (h->magic != ARC_MAGIC)
-        return qn_fail(err, QN_ERR_INPUT, "no program: it starts with 0x%08X, not 0x%08X", h->magic,
-                       ARC_MAGIC);
+        return qn_fail(err, QN_ERR_INPUT, "not a program: it starts with 0x%08X, not 0x%08X",
+                       h->magic, ARC_MAGIC);
     if (h->version != ARC_VERSION)
         return qn_fail(err, QN_ERR_INPUT, "program of version %d, not %d", h->version, ARC_VERSION);
     if (h->bytes != n || n % 16 != 0 || n < least)
@@ -57,7 +57,7 @@ static qn_status check_head(const arc_program *h, size_t n, qn_err *err)
 
 /* Instructions. */
 
-/* How many operands an operation takes; 0 when nobody knows it. */
+/* How many operands an operation takes; 0 if it is unknown. */
 static int operands_of(const checker *c, int op, int *least, int *most)
 {
     if (op < ARC_N_OPS) {
@@ -119,7 +119,7 @@ static qn_status check_record(checker *c, const arc_ins *ins)
     const int number = ins->a[1];
 
     if ((uint32_t)number >= c->head.n_records || c->is_recorded[number])
-        return refuse(c, ins, "its record is none, or is made twice");
+        return refuse(c, ins, "its record does not exist, or is made twice");
     c->is_recorded[number] = 1;
     c->n_recorded++;
     return QN_OK;
@@ -142,7 +142,7 @@ static qn_status check_guard(const checker *c, const arc_ins *ins)
         return QN_OK;
     if (ins->flags > ARC_GUARD_FN || !is_batt(c) ||
         (ins->op >= ARC_N_OPS && ins->op != ARC_OP_CALL))
-        return refuse(c, ins, "it has flags that mean nothing");
+        return refuse(c, ins, "it has meaningless flags");
     return QN_OK;
 }
 
@@ -154,7 +154,7 @@ static qn_status check_ins(checker *c, const arc_ins *ins)
     int least = 0, most = 0;
 
     if (!operands_of(c, ins->op, &least, &most))
-        return refuse(c, ins, "it is not known here");
+        return refuse(c, ins, "it is unknown");
     if (ins->n_args < least || ins->n_args > most)
         return qn_fail(c->err, QN_ERR_INPUT,
                        "instruction %d (operation %d): %d operands, where it takes %d to %d", c->at,

@@ -1,8 +1,8 @@
 /* check_constants.c - constants must be what the encoder would have written, to the byte.
  *
- * First a walk makes sure that content follows content without gap or overlap: a file could
- * otherwise describe, in a hundred bytes, a value larger than memory. Then each value is decoded,
- * inspected, and encoded again.
+ * First a pass over the content makes sure that it has no gaps or overlaps: otherwise a hundred
+ * bytes could describe a value larger than memory. Then each value is decoded, inspected, and
+ * encoded again.
  */
 #include "domain/arc/compile/compile.h"
 
@@ -22,8 +22,8 @@ typedef struct {
     size_t at; /* where the next content must start */
 } walker;
 
-/* Bytes of the content of `slot`, and how many slots are in it, after `head` bytes. 0 when it does
- * not lie where it should. */
+/* Measures the content of `slot`: its bytes, and how many slots it holds after `head` bytes.
+ * Returns 0 if it does not lie where it should. */
 static int measure(const walker *w, uint64_t slot, size_t *bytes, size_t *head, size_t *n_slots)
 {
     const size_t n = (size_t)ARC_AUX(slot), at = ARC_PAYLOAD(slot);
@@ -97,7 +97,7 @@ static int is_good_closure(const qn_arc_value *v)
     return v->step >= 1 && v->step <= 4;
 }
 
-/* Sets in order and without doubles, closures with all they need, nothing that has failed. */
+/* Sets in order and without duplicates, closures with all they need, no failed values. */
 static int is_good(const qn_arc_value *v)
 {
     if (v->kind == QN_ARC_BAD || (v->kind == QN_ARC_CLOS && !is_good_closure(v)))
@@ -111,7 +111,7 @@ static int is_good(const qn_arc_value *v)
     return 1;
 }
 
-/* Decodes constant `i`, and encodes it again after the others. */
+/* Decodes constant `i` and encodes it again after the others. */
 static qn_status check_one(const unsigned char *bytes, const arc_program *head, int i,
                            uint64_t slot, qn_arc_blob *blob, qn_err *err)
 {
@@ -123,10 +123,10 @@ static qn_status check_one(const unsigned char *bytes, const arc_program *head, 
     QN_TRY(qn_arc_heap_new(&heap, err));
     QN_TRY(qn_arc_decode(slot, bytes, head->bytes, 0, heap, &value, err));
     if (!is_good(&value))
-        QN_FAIL(err, QN_ERR_INPUT, "it is no value that a program may hold");
+        QN_FAIL(err, QN_ERR_INPUT, "it is not a value that a program may hold");
     QN_TRY(qn_arc_encode(&value, blob, &again, err));
     if (again != slot)
-        st = qn_fail(err, QN_ERR_INPUT, "it is not in its one representation");
+        st = qn_fail(err, QN_ERR_INPUT, "it is not in its canonical form");
 out:
     if (st != QN_OK)
         qn_prefix(err, "constant %d", i);
@@ -151,9 +151,9 @@ qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *
         QN_TRY(check_one(bytes, head, i, slot, &blob, err));
     }
     if (blob.n && memcmp(blob.bytes, bytes + content, blob.n) != 0)
-        st = qn_fail(err, QN_ERR_INPUT, "constants are not in their one representation");
+        st = qn_fail(err, QN_ERR_INPUT, "constants are not in their canonical form");
     else if ((content + blob.n + 15) / 16 * 16 != head->bytes)
-        st = qn_fail(err, QN_ERR_INPUT, "program of %u bytes, of which it uses %zu", head->bytes,
+        st = qn_fail(err, QN_ERR_INPUT, "program of %u bytes, only %zu of them used", head->bytes,
                      content + blob.n);
 out:
     qn_arc_blob_free(&blob);

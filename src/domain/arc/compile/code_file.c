@@ -84,7 +84,7 @@ static int take(reader *r, void *out, size_t n)
     return 1;
 }
 
-/* A copy of the text that ends with a NUL; NULL when it does not, or memory ran out. */
+/* A copy of the text, which must end with a NUL; otherwise, or when out of memory, NULL. */
 static char *take_text(reader *r)
 {
     const unsigned char *start = r->bytes + r->at;
@@ -167,7 +167,7 @@ qn_status qn_arc_codes_unpack(const void *bytes, size_t size, qn_arc_code **code
     uint64_t tail[2];
 
     if (!take(&r, head, sizeof head) || !take(&r, tail, sizeof tail) || head[0] != FILE_MAGIC)
-        return qn_fail(err, QN_ERR_INPUT, "no file of compiled programs: %zu bytes", size);
+        return qn_fail(err, QN_ERR_INPUT, "not a file of compiled programs: %zu bytes", size);
     if (head[1] != FILE_VERSION)
         return qn_fail(err, QN_ERR_INPUT, "compiled programs of version %u, not %d", head[1],
                        FILE_VERSION);

@@ -34,7 +34,7 @@ unsigned qn_arc_pass_named(const char *name, size_t len)
     return 0;
 }
 
-/* The copy that is worked on. */
+/* The working copy. */
 
 static void *copy_of(const void *items, int n, size_t size)
 {
@@ -69,7 +69,7 @@ out:
     return st;
 }
 
-/* The texts of the records stay the source's. */
+/* The texts of the records still belong to the source. */
 static void end_work(qn_arc_draft *work)
 {
     free(work->dag.nodes);
@@ -82,7 +82,7 @@ static void end_work(qn_arc_draft *work)
 
 /* Which nodes have an effect. */
 
-/* A function as often as a constant says, which is not less than once. */
+/* A function applied a constant number of times, at least once. */
 static int is_good_power(const qn_arc_dag *dag, const qn_arc_node *node)
 {
     const qn_arc_value *times = node->op == ARC_OP_power ? dag->nodes[node->a[1]].value : NULL;
@@ -126,13 +126,13 @@ static void mark_alive(qn_arc_draft *work, qn_arc_keep keep)
     }
 }
 
-/* All. */
+/* All passes. */
 
 static qn_arc_keep what_to_keep(const qn_arc_draft *work, unsigned off)
 {
     if (off & QN_ARC_OFF_DEAD)
         return QN_ARC_KEEP_ALL;
-    /* A failed step of a batt program stops nothing, so one that nobody looks at may go. */
+    /* A failed step of a batt program stops nothing, so one that is never used may be removed. */
     return work->dag.flags & ARC_FLAG_BATT ? QN_ARC_KEEP_USED : QN_ARC_KEEP_FAILING;
 }
 

@@ -1,4 +1,4 @@
-/* compile.h - from the nodes of a program to the bytes devices run (kernel/arc/arc_code.h). */
+/* compile.h - from the nodes of a program to the bytes that devices run (kernel/arc/arc_code.h). */
 #ifndef QN_ARC_COMPILE_H
 #define QN_ARC_COMPILE_H
 
@@ -10,7 +10,7 @@
 
 /* Passes that can be left out. */
 #define QN_ARC_OFF_MERGE      1u   /* equal operations become one */
-#define QN_ARC_OFF_DEAD       2u   /* what has no effect is removed */
+#define QN_ARC_OFF_DEAD       2u   /* nodes without effect are removed */
 #define QN_ARC_OFF_ARGMIN     4u   /* first(order(x, f)) is argmin(x, f) */
 #define QN_ARC_OFF_COLORCOUNT 8u   /* size(ofcolor(g, c)) is colorcount(g, c) */
 #define QN_ARC_OFF_REPLACE    16u  /* fill(g, c, ofcolor(g, d)) is replace(g, d, c) */
@@ -21,7 +21,7 @@
 #define QN_ARC_OFF_FUSION                                                                          \
     (QN_ARC_OFF_ARGMIN | QN_ARC_OFF_COLORCOUNT | QN_ARC_OFF_REPLACE | QN_ARC_OFF_FILL |            \
      QN_ARC_OFF_OF_SIZE | QN_ARC_OFF_BY_SIZE | QN_ARC_OFF_LARGEST)
-#define QN_ARC_OFF_INLINE 512u /* calls of functions whose parts are known are written out */
+#define QN_ARC_OFF_INLINE 512u /* calls of functions with known parts are expanded */
 #define QN_ARC_OFF_ALL    (QN_ARC_OFF_MERGE | QN_ARC_OFF_DEAD | QN_ARC_OFF_FUSION | QN_ARC_OFF_INLINE)
 
 /* The pass of that name ("merge", "dead", "inline", "argmin", "colorcount", "replace", "fill",
@@ -39,15 +39,16 @@ typedef struct qn_arc_output {
 
 typedef struct qn_arc_code {
     char *id, *name;
-    int line;             /* of the def in its file */
-    unsigned char *bytes; /* an arc_program with all that belongs to it; a multiple of 16 */
+    int line;             /* line of the def in its file */
+    unsigned char *bytes; /* an arc_program with everything that belongs to it; a multiple of 16 */
     size_t n;
     qn_arc_output *outputs; /* of a batt program */
     int n_outputs;
 } qn_arc_code;
 
-/* `off` is QN_ARC_OFF_* of the passes to leave out. Refuses programs with errors, and those beyond
- * what instructions can number: 65535 of them, 32767 constants or values alive at once. */
+/* `off` is QN_ARC_OFF_* of the passes to leave out. Refuses programs with errors, and programs
+ * that exceed what instructions can number: 65535 instructions, 32767 constants or values alive
+ * at once. */
 qn_status qn_arc_compile(const qn_arc_source *source, unsigned off, qn_arc_code *out, qn_err *err);
 void qn_arc_code_free(qn_arc_code *code);
 
@@ -55,11 +56,11 @@ void qn_arc_code_free(qn_arc_code *code);
 
 /* Refuses bytes that the compiler could not have written: unknown operations, wrong numbers of
  * operands, slots that are read before they are written or lie outside, constants that are not in
- * their one representation, sizes that do not add up. Payloads of constants are offsets from the
- * header, as in a file; any bytes may be given. */
+ * their canonical form, sizes that do not add up. Payloads of constants are offsets from the
+ * header, as in a file; any bytes may be passed. */
 qn_status qn_arc_code_check(const void *bytes, size_t n, qn_err *err);
 
-/* The part of it that checks the constants. `head` agrees with the size of `bytes`. */
+/* The part of the check that covers constants. `head` agrees with the size of `bytes`. */
 qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *head, qn_err *err);
 
 /* Compiled programs in a file.
@@ -75,7 +76,7 @@ qn_status qn_arc_check_constants(const unsigned char *bytes, const arc_program *
 
 qn_status qn_arc_codes_pack(const qn_arc_code *codes, int n, qn_str *out, qn_err *err);
 
-/* Whatever the bytes are: the programs, each checked, or an error. */
+/* Accepts any bytes; returns the programs, each checked, or an error. */
 qn_status qn_arc_codes_unpack(const void *bytes, size_t size, qn_arc_code **codes, int *n,
                               qn_err *err);
 void qn_arc_codes_free(qn_arc_code *codes, int n);
@@ -87,18 +88,18 @@ qn_status qn_arc_codes_write(const char *path, const qn_arc_code *codes, int n, 
 /* Appends the program; refuses what qn_arc_code_check refuses. */
 qn_status qn_arc_disassemble(const qn_arc_code *code, qn_str *out, qn_err *err);
 
-/* Computations that several programs share, as programs of their own.
+/* Turns computations that several programs share into separate programs.
  *
- * A batch of a search has many programs for the same grids, and many begin alike. An instruction
- * that depends on the grid I and on constants alone gives the same value in all of them. Where
- * three programs or more have such an instruction, of class Q or H or with one on the way to it, a
- * prefix gives its value, and each of these programs has a rest: the same program, instruction by
- * instruction, which gets the value as an argument. A rest keeps the positions of
- * instructions, which name a failed step; an instruction that is not needed any more has become a
- * MOVE, which counts as no step.
+ * A batch of a search has many programs for the same grids, and many of them begin alike. An
+ * instruction that depends only on the grid I and on constants gives the same value in all of them.
+ * If three or more programs share such an instruction, and it or one it depends on is of class Q or
+ * H, a prefix computes its value, and each of these programs gets a rest: the same program,
+ * instruction by instruction, which takes the value as an argument. A rest keeps the positions of
+ * instructions, since they name a failed step; an instruction that is no longer needed becomes a
+ * MOVE, which does not count as a step.
  *
- * This is done to bytecode after all passes, so that a rest and its prefix together do exactly what
- * the program does.
+ * This is done to bytecode after all passes, so a rest and its prefix together do exactly what the
+ * program does.
  */
 
 enum { QN_ARC_LEAST_SHARERS = 3 };
@@ -109,18 +110,18 @@ typedef struct qn_arc_bytes {
 } qn_arc_bytes;
 
 typedef struct qn_arc_rest {
-    int prefix; /* -1: the program has none */
+    int prefix; /* -1: the program has no prefix */
     unsigned char *bytes;
     size_t n;
-    int slot;                  /* the argument that is the value: 0, 1 or 2 */
-    uint32_t n_again;          /* steps that the prefix does and the rest does too */
-    int first_line, last_line; /* of the steps that the rest does not do */
+    int slot;                  /* the argument that holds the value: 0, 1 or 2 */
+    uint32_t n_again;          /* steps done by both the prefix and the rest */
+    int first_line, last_line; /* of the steps that the rest leaves out */
 } qn_arc_rest;
 
 typedef struct qn_arc_prefixes {
     qn_arena memory;
-    qn_arc_bytes *items; /* prefixes, which take what their program takes */
-    int *sources;        /* of each: a program that has it */
+    qn_arc_bytes *items; /* prefixes, which take the same arguments as their program */
+    int *sources;        /* per prefix: a program that has it */
     int n;
     qn_arc_rest *rests; /* by program */
     int n_rests;
@@ -128,6 +129,6 @@ typedef struct qn_arc_prefixes {
 
 qn_status qn_arc_prefixes_find(const qn_arc_bytes *programs, int n, qn_arc_prefixes *out,
                                qn_err *err);
-void qn_arc_prefixes_free(qn_arc_prefixes *prefixes); /* zeroed is fine */
+void qn_arc_prefixes_free(qn_arc_prefixes *prefixes); /* may be zeroed */
 
 #endif

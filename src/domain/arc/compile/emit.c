@@ -1,7 +1,7 @@
-/* emit.c - nodes that are alive into instructions, with slots for their values.
+/* emit.c - turns live nodes into instructions, with slots for their values.
  *
- * A slot is free again after the last instruction that reads it. The instruction that does may not
- * write it as well: some keep their operands while they work on the result.
+ * A slot is free again after the last instruction that reads it. That instruction may not write to
+ * it: some read their operands while they build the result.
  */
 #include "domain/arc/compile/passes.h"
 
@@ -20,9 +20,9 @@ typedef struct {
     arc_ins *ins;
     int n_ins;
     size_t room;
-    int *place;    /* of each node: its operand word; -1: none yet, or none any more */
-    int *last_use; /* of each node: the node that reads it last; n: the end of the program */
-    int *records;  /* of each node: 1 + its first record; chained by next_record */
+    int *place;    /* per node: its operand word; -1: none yet, or no longer */
+    int *last_use; /* per node: the node that reads it last; n: the end of the program */
+    int *records;  /* per node: 1 + its first record; chained by next_record */
     int *next_record;
     int *consts; /* nodes */
     int n_consts;
@@ -51,7 +51,7 @@ static void free_slot(emitter *e, int slot)
     e->free_slots[e->n_free++] = (uint16_t)slot;
 }
 
-/* Ends the life of `node` when `at` is the last to read it. */
+/* Frees the slot of `node` if `at` is the last to read it. */
 static void release(emitter *e, int node, int at)
 {
     if (e->last_use[node] > at || e->place[node] < 0 || e->place[node] >= ARC_CONST)
@@ -77,8 +77,8 @@ static uint16_t line_of(const qn_arc_node *node)
     return (uint16_t)(node->line < 65535 ? node->line : 65535);
 }
 
-/* The steps that must be ok besides the operands. More than four are first made a tuple, which is
- * bad when one of them is. */
+/* The steps, besides the operands, that must be ok. More than four are first made into a tuple,
+ * which is bad if any of them is. */
 static void emit_needs(emitter *e, const qn_arc_node *node)
 {
     const int *needs = e->work->dag.needs + node->needs;
@@ -88,7 +88,7 @@ static void emit_needs(emitter *e, const qn_arc_node *node)
     while (left > 4 - n_made) {
         arc_ins tuple = { .op = ARC_OP_TUPLE, .line = line_of(node) };
 
-        /* The tuple of those before it takes the first place, so one slot is enough. */
+        /* The tuple made so far is the first item of the next, so one slot is enough. */
         if (n_made)
             tuple.a[tuple.n_args++] = (uint16_t)made;
         while (tuple.n_args < 4 && left > 0) {
@@ -180,7 +180,7 @@ static void find_last_uses(emitter *e)
         e->last_use[dag->output] = dag->n;
 }
 
-/* Parameters are in the first slots; those that nobody reads are free at once. */
+/* Parameters are in the first slots; slots that are never read are free at once. */
 static void place_leaves(emitter *e)
 {
     const qn_arc_dag *dag = &e->work->dag;
@@ -233,7 +233,7 @@ static void emit_all(emitter *e)
     add(e, &ret);
 }
 
-/* Header, instructions, constants and their content, in one piece. */
+/* Puts header, instructions, constants and their content into one piece. */
 static qn_status assemble(const emitter *e, const qn_arc_source *source, qn_arc_code *out,
                           qn_err *err)
 {
@@ -307,7 +307,7 @@ qn_status qn_arc_emit(const qn_arc_draft *work, const qn_arc_source *source, qn_
     const size_t n = (size_t)work->dag.n + 1, n_records = (size_t)work->dag.n_records + 1;
     emitter e = { .work = work };
 
-    /* Each node takes one slot at most; parameters and the tuples of needed steps take others. */
+    /* Each node takes at most one slot; parameters and the tuples of needed steps take more. */
     QN_TRY(QN_NEW(e.place, n, "the code of a program", err));
     QN_TRY(QN_NEW(e.last_use, n, "the code of a program", err));
     QN_TRY(QN_NEW(e.records, n, "the code of a program", err));

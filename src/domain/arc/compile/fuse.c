@@ -1,9 +1,9 @@
-/* fuse.c - two operations into one, where neither result nor failure changes.
+/* fuse.c - merges two operations into one, where neither result nor failure changes.
  *
- * The inner operation must be used by the outer one alone, and neither may be a guarded step or
- * wait for others. Patterns are fused only where the inner operation cannot fail. An outer one that
- * fails does so in the same line and for the same reason: first(order(x, f)) of an empty x as
- * argmin does, first(sizefilter(x, n)) and argmax(x, size) as the primitives made for them.
+ * Only the outer operation may use the inner one, and neither may be a guarded step or wait for
+ * others. Patterns are fused only where the inner operation cannot fail. If the outer one fails,
+ * the fused one fails in the same line and for the same reason: argmin as first(order(x, f)) does
+ * on an empty x, and the primitives made for first(sizefilter(x, n)) and argmax(x, size) likewise.
  */
 #include "domain/arc/compile/passes.h"
 
@@ -50,7 +50,7 @@ static int is_plain(const qn_arc_node *node)
     return node->guard == ARC_GUARD_NO && node->n_needs == 0;
 }
 
-/* The node of operand `arg` of `node`, when it is `op` and of no other use; or NULL. */
+/* The node of operand `arg` of `node`, if it is an `op` that nothing else uses; otherwise NULL. */
 static qn_arc_node *inner(fuser *f, const qn_arc_node *node, int arg, int op)
 {
     qn_arc_node *other = &f->work->dag.nodes[node->a[arg]];
@@ -58,7 +58,7 @@ static qn_arc_node *inner(fuser *f, const qn_arc_node *node, int arg, int op)
     return other->op == op && is_plain(other) && f->n_uses[node->a[arg]] == 1 ? other : NULL;
 }
 
-/* Replaces `node`, and takes out `used`, which nothing but it needed. */
+/* Replaces `node` and removes `used`, which only `node` needed. */
 static void become(qn_arc_node *node, qn_arc_node *used, int op, int n, int a, int b, int c)
 {
     node->op = (uint16_t)op;
@@ -69,8 +69,8 @@ static void become(qn_arc_node *node, qn_arc_node *used, int op, int n, int a, i
     *used = (qn_arc_node){ .op = QN_ARC_NODE_GONE };
 }
 
-/* The key must be a primitive that gives an integer of every item: then no two keys can be
- * compared in vain, and sorting fails as little as looking for the least. */
+/* The key must be a primitive that gives an integer for every item: then any two keys can be
+ * compared, and sorting fails no more often than looking for the least. */
 static void fuse_argmin(fuser *f, qn_arc_node *node)
 {
     const qn_arc_dag *dag = &f->work->dag;
@@ -105,7 +105,7 @@ static void fuse_of_size(fuser *f, qn_arc_node *node)
         become(node, chosen, ARC_OP_first_of_size, 2, chosen->a[0], chosen->a[1], 0);
 }
 
-/* The key is a constant, which others may use as well. */
+/* The key is a constant, so others may use it too. */
 static void fuse_by_size(fuser *f, qn_arc_node *node)
 {
     const qn_arc_value *key = f->work->dag.nodes[node->a[1]].value;
@@ -139,8 +139,8 @@ static void fuse_colorcount(fuser *f, qn_arc_node *node)
         become(node, cells, ARC_OP_colorcount, 2, cells->a[0], cells->a[1], 0);
 }
 
-/* The two colours change places. When both could be bad, a batt program would report another one
- * as the first. */
+/* The two colours are swapped. If both could be bad, a batt program would then report the other one
+ * first. */
 static void fuse_replace(fuser *f, qn_arc_node *node)
 {
     const qn_arc_dag *dag = &f->work->dag;

@@ -1,10 +1,10 @@
-/* inline.c - calls of functions that the program itself put together.
+/* inline.c - expands calls of functions that the program itself composed.
  *
- * f = compose(size, first); x = f(y) becomes first and size, one after the other, in the line of
- * the call. So these are merged and fused with others, their kinds are known, and a failure names
- * the primitive. Only what is certain to be called with the right number of arguments is written
- * out; anything else is left to run and to fail as it does. Steps of batt programs are left alone:
- * each is one step, that is ok or not.
+ * f = compose(size, first); x = f(y) becomes first, then size, in the line of the call. They can
+ * then be merged and fused with others, their kinds are known, and a failure names the primitive. A
+ * call is expanded only if it certainly has the right number of arguments; any other is left to run
+ * and fail as it does. Steps of batt programs are left alone: each is a single step that is ok or
+ * not.
  */
 #include "domain/arc/compile/passes.h"
 
@@ -14,7 +14,7 @@
 #include "kernel/arc/arc_ops.h"
 #include "util/status.h"
 
-/* Operations that one call may become, and how often a power is written out. */
+/* How many operations one call may become, and how often a power is repeated. */
 enum { MOST_WRITTEN = 64, MOST_POWER = 8, MOST_NODES = 30000 };
 
 static int is_primitive(const qn_arc_node *node)
@@ -22,7 +22,7 @@ static int is_primitive(const qn_arc_node *node)
     return node->op == QN_ARC_NODE_CONST && node->value->kind == QN_ARC_PRIM;
 }
 
-/* How often the function of a power is called; 0: that is not known, or too often. */
+/* How often the function of a power is called; 0 if that is unknown, or too often. */
 static int times_of(const qn_arc_dag *dag, const qn_arc_node *power)
 {
     const qn_arc_value *times = dag->nodes[power->a[1]].value;
@@ -32,7 +32,8 @@ static int times_of(const qn_arc_dag *dag, const qn_arc_node *power)
                : 0;
 }
 
-/* Whether the call of function node f with n arguments can be written out in *left operations. */
+/* Whether the call of function node f with n arguments can be expanded into at most *left
+ * operations. */
 static int can_write(const qn_arc_dag *dag, int f, int n, int *left)
 {
     const qn_arc_node *node = &dag->nodes[f];
@@ -76,7 +77,7 @@ static int add(qn_arc_dag *dag, int op, int n, const int args[4], int line)
     return qn_arc_dag_add(dag, &node);
 }
 
-/* The node of f(args), which can be written out; -1 when memory ran out. */
+/* The node of f(args), which can be expanded; -1 when out of memory. */
 static int write_out(qn_arc_dag *dag, int f, int n, const int args[4], int line);
 
 static int write_one(qn_arc_dag *dag, int f, int x, int line)
@@ -130,7 +131,7 @@ static int write_out(qn_arc_dag *dag, int f, int n, const int args[4], int line)
     }
 }
 
-/* The node in the new list: as it was, or what its call is written out to. */
+/* The node in the new list: unchanged, or the expansion of its call. */
 static int take(qn_arc_dag *dag, const qn_arc_node *node)
 {
     int left = MOST_WRITTEN;

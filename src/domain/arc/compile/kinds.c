@@ -1,4 +1,5 @@
-/* kinds.c - possible kinds: of values, and forward through a program; what cannot fail on them. */
+/* kinds.c - possible kinds of values, propagated through a program, and operations that cannot fail
+ * on them. */
 #include "domain/arc/compile/passes.h"
 
 #include "domain/arc/value/value.h"
@@ -18,7 +19,7 @@ static qn_arc_kinds kinds(unsigned self, unsigned inner)
     return (qn_arc_kinds){ (uint16_t)self, (uint16_t)inner };
 }
 
-/* Values that are known. */
+/* Known values. */
 
 static int is_number(const qn_arc_value *v)
 {
@@ -102,15 +103,15 @@ typedef enum {
     GIVES_PAIR,
     GIVES_CORNER,  /* a pair, or the empty tuple */
     GIVES_CELLS,   /* indices */
-    GIVES_LINE,    /* of a pair, indices; else a set */
-    GIVES_OBJECT,  /* of a grid or a colour, cells; else a set */
-    GIVES_OBJECTS, /* of a grid, a set of objects; else a set */
+    GIVES_LINE,    /* of a pair, indices; otherwise a set */
+    GIVES_OBJECT,  /* of a grid or a colour, cells; otherwise a set */
+    GIVES_OBJECTS, /* of a grid, a set of objects; otherwise a set */
     GIVES_TUPLE,
     GIVES_SET,
-    GIVES_GRID_LIKE, /* of a grid, a grid; else a tuple */
+    GIVES_GRID_LIKE, /* of a grid, a grid; otherwise a tuple */
     GIVES_CUT_GRID,  /* a grid, or what is left of one */
-    GIVES_SAME,      /* of grid, indices or object, the same */
-    GIVES_PATCH,     /* of indices or object, the same */
+    GIVES_SAME,      /* of a grid, indices or object, the same kind */
+    GIVES_PATCH,     /* of indices or object, the same kind */
     GIVES_FUNCTION
 } result;
 
@@ -255,7 +256,7 @@ static const uint8_t results[ARC_N_OPS] = {
     [ARC_OP_fork] = GIVES_FUNCTION,
 };
 
-/* Whether kind `a` lies within `mask`; nothing at all does not. */
+/* Whether kind `a` lies within `mask`; no kind at all does not. */
 static int is_within(unsigned a, unsigned mask)
 {
     return a != 0 && (a & ~mask) == 0;
@@ -265,7 +266,7 @@ static qn_arc_kinds function_made(int op, const qn_arc_kinds *args)
 {
     if (op == ARC_OP_matcher)
         return kinds(QN_ARC_IS_FN, QN_ARC_IS_BOOL);
-    /* The others give what their first function gives. */
+    /* Other functions give what their first function gives. */
     return kinds(QN_ARC_IS_FN, args && args[0].self == QN_ARC_IS_FN ? args[0].inner : ANY);
 }
 
@@ -278,7 +279,7 @@ static int makes_cells(int op, const qn_arc_kinds *args)
     return args[op == ARC_OP_toobject ? 1 : 0].self == GRID;
 }
 
-/* A grid into which something other than numbers is written is none any more. */
+/* A grid with anything but numbers written into it is no longer a grid. */
 static int stays_grid(int op, const qn_arc_kinds *args)
 {
     if (!args || args[0].self != GRID)
@@ -344,7 +345,7 @@ qn_arc_kinds qn_arc_kinds_given(int op, const qn_arc_kinds *args)
 
 /* Parameters and operations. */
 
-/* S, I and C: samples, a grid, and a grid or nothing. Further arguments can be anything. */
+/* S, I and C: samples, a grid, and a grid or NONE. Further arguments can be anything. */
 static qn_arc_kinds kinds_of_param(const qn_arc_dag *dag, int number)
 {
     if (!(dag->flags & ARC_FLAG_THREE))
@@ -452,7 +453,7 @@ void qn_arc_infer(const qn_arc_dag *dag, qn_arc_kinds *out)
 /* Which operations cannot fail, and what they cost, on operands of known kinds.
  *
  * A row lists the kinds each operand may have without the primitive ever failing. Primitives that
- * are not listed can fail, or nobody has needed to know that they cannot.
+ * are not listed can fail, or it has never mattered that they cannot.
  */
 
 static const uint16_t safe[ARC_N_OPS][4] = {

@@ -1,7 +1,7 @@
 /* merge.c - equal operations become one.
  *
- * All primitives are pure, but closures have an identity: two that were made alike are different.
- * So before anything is merged it is found out which closures are only ever called.
+ * All primitives are pure, but closures have an identity: two made in the same way are different.
+ * So the pass first finds out which closures are only ever called.
  */
 #include "domain/arc/compile/passes.h"
 
@@ -13,8 +13,7 @@
 #include "util/list.h"
 #include "util/status.h"
 
-/* Whether operand `arg` of `op` is a function that the operation calls and does nothing else with.
- */
+/* Whether operand `arg` of `op` is a function that the operation only calls. */
 static int is_called(int op, int arg)
 {
     switch (op) {
@@ -73,7 +72,7 @@ static void find_only_called(const qn_arc_dag *dag, char *only_called)
         const qn_arc_node *node = &dag->nodes[i];
 
         for (int k = 0; k < node->n_args; k++) {
-            /* A stored closure stores what it captured. */
+            /* A stored closure also stores what it captured. */
             const int is_stored = qn_arc_op_has_class(node->op, 'K') && !only_called[i];
 
             if (!is_called(node->op, k) || is_stored)
@@ -84,7 +83,7 @@ static void find_only_called(const qn_arc_dag *dag, char *only_called)
 
 enum { MOST_DEPTH = 32 };
 
-/* Whether calling what is in `value` may make closures. */
+/* Whether calling a function within `value` may make closures. */
 static int value_may_create(const qn_arc_value *value, int depth)
 {
     if (value->kind == QN_ARC_PRIM)
@@ -97,7 +96,7 @@ static int value_may_create(const qn_arc_value *value, int depth)
     return 0;
 }
 
-/* creates[i]: functions in the value of node i may make closures when they are called. */
+/* creates[i]: functions in the value of node i may make closures when called. */
 static void find_creators(const qn_arc_dag *dag, char *creates)
 {
     for (int i = 0; i < dag->n; i++) {
@@ -154,7 +153,7 @@ static int is_equal(const qn_arc_dag *dag, const qn_arc_node *a, const qn_arc_no
     return !a->value || qn_arc_same_value(a->value, b->value);
 }
 
-/* The first node equal to `i`, which may be itself; it is then put into the table. */
+/* The first node equal to `i`, possibly itself, which is then added to the table. */
 static int find_first(const qn_arc_dag *dag, int i, int *table, size_t size)
 {
     size_t at = hash_node(dag, &dag->nodes[i]) & (size - 1);
@@ -190,8 +189,7 @@ qn_status qn_arc_merge(qn_arc_draft *work, qn_err *err)
         for (int k = 0; k < node->n_needs; k++)
             dag->needs[node->needs + k] = same[dag->needs[node->needs + k]];
         same[i] = may_merge(node, only_called[i], creates[i]) ? find_first(dag, i, table, size) : i;
-        /* A copy that nobody points to any more must not run for its failure alone: the first one
-         * fails just so. */
+        /* An unused copy must not run just for its failure: the first one fails in the same way. */
         if (same[i] != i)
             *node = (qn_arc_node){ .op = QN_ARC_NODE_GONE };
     }

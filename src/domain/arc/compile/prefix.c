@@ -1,4 +1,4 @@
-/* prefix.c - equal instructions of different programs, and programs cut at them. */
+/* prefix.c - finds equal instructions in different programs, and cuts programs there. */
 #include "domain/arc/compile/compile.h"
 
 #include "domain/arc/value/value.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value that depends on more than the grid, and the one that is the grid. */
+/* ALONE: the value depends on more than the grid. THE_GRID: it is the grid. */
 enum { ALONE = -1, THE_GRID = 0 };
 enum { NOBODY = -1, MOST_PREFIX = 64 };
 
 /* The cost of primitives of a class on a usual grid, in the units of a program's cost. */
 enum { WEIGHT_S = 1, WEIGHT_L = 3, WEIGHT_H = 20, WEIGHT_Q = 25, LEAST_WEIGHT = WEIGHT_H };
 
-/* One of the different values. */
+/* One distinct value. */
 typedef struct {
     int op, n_args; /* op ALONE: a constant, which is `leaf` */
     int a[4];
@@ -28,20 +28,21 @@ typedef struct {
 typedef struct {
     value *values;
     int n;
-    int *table; /* 1 + number of a value, by hash */
+    int *table; /* 1 + the number of a value, by hash */
     size_t table_size;
 } numbering;
 
-/* A program as it is read. */
+/* A program being read. */
 typedef struct {
     arc_program head;
     const arc_ins *code;
     const uint64_t *constants;
-    int *numbers;       /* of each instruction: its value, or ALONE */
-    int (*operands)[4]; /* of each instruction: who made them; NOBODY: a leaf */
+    int *numbers;       /* per instruction: its value, or ALONE */
+    int (*operands)[4]; /* per instruction: where its operands come from; NOBODY: a leaf */
 } reading;
 
-/* A cut of a program: what leads to instruction `at`, and what of it nobody else needs. */
+/* A cut of a program: the instructions that lead to `at`, and those of them that nothing else
+ * needs. */
 typedef struct {
     int at, n_prefix, n_removed, weight;
     int prefix[MOST_PREFIX]; /* descending, `at` first */
@@ -64,7 +65,7 @@ static int number_of(numbering *all, const value *v)
     return all->n - 1;
 }
 
-/* Constants that are all in their slot. */
+/* Constants that fit into their slot. */
 static int number_constant(numbering *all, uint64_t slot)
 {
     value v;
@@ -130,8 +131,9 @@ static int weight_of(int op)
     return qn_arc_op_has_class(op, 'L') ? WEIGHT_L : WEIGHT_S;
 }
 
-/* Instruction `at` and all it is made from: 0 when that is too much or too little, or does
- * something twice, which another program may do once. `marks` is zeroed, and is again at the end.
+/* Lists instruction `at` and all it is made from. Returns 0 if that is too much or too little, or
+ * contains duplicates, which another program may do only once. `marks` is zeroed, and is again at
+ * the end.
  */
 static int list_prefix(const reading *p, int at, cut *c, char *marks)
 {
@@ -156,8 +158,8 @@ static int list_prefix(const reading *p, int at, cut *c, char *marks)
     return c->n_prefix <= MOST_PREFIX && !is_twice && c->weight >= LEAST_WEIGHT;
 }
 
-/* Which instructions of the prefix nobody else needs. 0 when one that calls functions is needed:
- * how many steps it takes would not be known. */
+/* Finds the instructions of the prefix that nothing else needs. Returns 0 if one of the others
+ * calls functions: the number of its steps would be unknown. */
 static int find_removed(const reading *p, cut *c, char *is_needed)
 {
     int next = 0, is_good = 1;
@@ -179,7 +181,7 @@ static int find_removed(const reading *p, cut *c, char *is_needed)
     return is_good;
 }
 
-/* Lines say how many steps came before a failure, so they must ascend. */
+/* The line of a failure tells how many steps came before it, so lines must ascend. */
 static int lines_ascend(const reading *p)
 {
     for (int i = 1; i < p->head.n_ins - 1; i++)
@@ -188,7 +190,7 @@ static int lines_ascend(const reading *p)
     return 1;
 }
 
-/* The argument that the program does not read, for the value; -1: none. */
+/* An argument that the program does not read, to pass the value in; -1: none. */
 static int free_argument(const reading *p)
 {
     char is_read[3] = { 0 }, is_written[3] = { 0 };
@@ -235,7 +237,7 @@ static arc_ins *code_of(unsigned char *bytes)
     return (arc_ins *)(void *)(bytes + sizeof(arc_program));
 }
 
-/* The program up to the cut, with nothing done that does not lead to it. */
+/* The program up to the cut, reduced to what leads to it. */
 static unsigned char *make_prefix(const qn_arc_bytes *program, const cut *c, qn_arena *memory)
 {
     unsigned char *bytes = qn_arena_take(memory, program->n);
@@ -258,7 +260,7 @@ static unsigned char *make_prefix(const qn_arc_bytes *program, const cut *c, qn_
     return bytes;
 }
 
-/* Slot `from` becomes `to` wherever instructions name it. */
+/* Renames slot `from` to `to` in all instructions. */
 static void rename_slot(arc_ins *code, int n, int from, int to)
 {
     for (int i = 0; i < n; i++) {
@@ -270,8 +272,8 @@ static void rename_slot(arc_ins *code, int n, int from, int to)
     }
 }
 
-/* The value is in a slot that nothing writes; two slots are new: what was there before, and where
- * MOVEs without effect are removed. */
+/* The value is in a slot that is never written. Two slots are new: one for what was there before,
+ * and one where MOVEs without effect are dropped. */
 static int make_rest(const qn_arc_bytes *program, const reading *p, const cut *c, qn_arena *memory,
                      qn_arc_rest *out)
 {
@@ -338,7 +340,7 @@ static int start(search *s)
         n_slot = p->head.n_slot > n_slot ? p->head.n_slot : n_slot;
         most = p->head.n_ins > most ? p->head.n_ins : most;
     }
-    /* Each instruction has four operands at most, of which each may be a constant. */
+    /* Each instruction has at most four operands, each of which may be a constant. */
     s->all.table_size = 16;
     while (s->all.table_size < 10 * n_ins)
         s->all.table_size *= 2;
@@ -365,14 +367,14 @@ static int number_at_cut(const search *s, int program)
                                          : s->readings[program].numbers[s->cuts[program].at];
 }
 
-/* The prefix of each value at which enough programs were cut, and their rests. */
+/* Makes the prefix of each value at which enough programs were cut, and their rests. */
 static int make_all(search *s, qn_arc_prefixes *out)
 {
     value *values = s->all.values;
 
     for (int v = 0; v < s->all.n; v++) {
         values[v].n_programs = 0;
-        values[v].last_program = NOBODY; /* now the value's prefix */
+        values[v].last_program = NOBODY; /* from here on the value's prefix */
     }
     for (int i = 0; i < s->n; i++)
         if (number_at_cut(s, i) != ALONE)

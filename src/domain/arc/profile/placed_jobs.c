@@ -1,5 +1,5 @@
-/* placed_jobs.c - jobs of a session in a pool of the host, and one of them once more, to see what
- * failed inside of it. */
+/* placed_jobs.c - places jobs of a session in a pool of the host; runs one of them again to see
+ * what failed inside it. */
 #include "domain/arc/profile/profile.h"
 #include "domain/arc/run/session_impl.h"
 #include "util/list.h"
@@ -14,12 +14,12 @@ qn_status qn_arc_placed_jobs_open(qn_arc_placed_jobs *p, qn_arc_session *s, cons
                                   uint32_t n, qn_err *err)
 {
     qn_arc_home home = { 0 };
-    qn_arc_batch batch = { .s = s, .home = &home, .state = { .version = ++s->version } };
+    qn_arc_batch batch = { .s = s, .home = &home };
     qn_content_taken taken;
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(p->list, n, "a profile of runs", err));
-    QN_TRY(qn_arc_pool_open(POOL_BYTES, &p->pool, err));
+    QN_TRY(qn_arc_pool_open(NULL, POOL_BYTES, &p->pool, err));
     home.pool = p->pool;
     for (uint32_t k = 0; k < n; k++) {
         QN_TRY(qn_arc_take_job(&batch, &p->hold, &jobs[k], &taken, err));
@@ -41,7 +41,7 @@ void qn_arc_placed_jobs_close(qn_arc_placed_jobs *p)
     free(p->list);
 }
 
-/* Blame. */
+/* The failing primitive. */
 
 static int calls_functions(int op)
 {

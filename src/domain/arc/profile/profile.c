@@ -1,4 +1,4 @@
-/* profile.c - jobs on threads of the CPU, and the sum of what their machines counted. */
+/* profile.c - runs jobs on threads of the CPU and sums the counts of their machines. */
 #include "domain/arc/profile/profile.h"
 
 #include "domain/arc/run/session_impl.h"
@@ -32,7 +32,7 @@ static void add_ops(qn_arc_profile *profile, const qn_arc_profile_vm *vm, double
     }
 }
 
-/* Ticks of the processor's counter last as long as the wall clock says. */
+/* Calibrates the processor's counter against the wall clock. */
 static double seconds_per_tick(void)
 {
     enum { US = 20000 };
@@ -63,7 +63,7 @@ static void add_programs(qn_arc_profile *profile, const qn_arc_job *jobs, const 
     }
 }
 
-/* Every thread takes jobs until none is left; which one ran a job is not seen in the sums. */
+/* Threads take jobs until none is left; the sums do not depend on which thread ran a job. */
 static qn_status run_jobs(qn_arc_profile *profile, const qn_arc_placed_jobs *p,
                           const qn_arc_session *s, job_time *times, uint32_t n, int threads,
                           double per_tick, qn_err *err)

@@ -1,4 +1,4 @@
-/* profile_file.c - a profile as JSON, what takes the most time first. */
+/* profile_file.c - a profile as JSON, slowest first. */
 #include "domain/arc/profile/profile.h"
 
 #include "domain/arc/value/value.h"
@@ -50,7 +50,7 @@ static json_t *program_json(const qn_arc_profile *p, const qn_arc_code *codes, i
     return out;
 }
 
-/* The numbers of those that ran, by time; NULL without memory. */
+/* The numbers of those that ran, by time; NULL when out of memory. */
 static ranked *rank(const qn_arc_profile *p, int is_ops, int *n)
 {
     const int most = is_ops ? ARC_N_OPS : p->n_programs;

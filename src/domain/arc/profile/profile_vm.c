@@ -1,8 +1,8 @@
 /* profile_vm.c - the kernel's text as plain C, with a clock around primitives.
  *
- * The two places from which primitives are called, and the three through which a primitive that
- * calls functions goes, get wrappers of their own by being renamed before the text that calls them
- * is read. Counters lie in front of the arena, where a wrapper finds them without a global.
+ * Two places call primitives, and primitives that call functions go through three more. Each gets a
+ * wrapper: it is renamed before the text that calls it is included. Counters lie in front of the
+ * arena, where a wrapper finds them without a global.
  */
 #include "domain/arc/profile/profile_vm.h"
 
@@ -15,7 +15,7 @@
 #define QN_TEAM 1
 #include "kernel/dialect.h"
 
-/* The text has names of its own, and conversions that the dialect means. */
+/* The kernel text shadows names, and relies on the implicit conversions of the dialect. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -26,14 +26,15 @@
 
 enum { N_FRAMES = 4096, N_SLOTS = 32767, USUAL_STEPS = 4000000, N_TRIES = 1000, N_RUNS = 3 };
 
-/* Touched only as far as programs need it. */
+/* Pages are touched only as programs need them. */
 #define ARENA_BYTES ((size_t)256 << 20)
 
 struct qn_arc_profile_vm {
     qn_arc_op_count ops[ARC_N_OPS];
-    qn_arc_op_count before[ARC_N_OPS], best[ARC_N_OPS]; /* of the run that is being tried */
-    int64_t overhead;                                   /* ticks between two looks at the clock */
-    double pair;      /* ticks that two looks take, with what lies around them */
+    qn_arc_op_count before[ARC_N_OPS], best[ARC_N_OPS]; /* of the current run */
+    int64_t overhead;                                   /* ticks between two readings of the
+                                                         * clock */
+    double pair;      /* ticks for two readings, with the code around them */
     uint64_t n_pairs; /* in this run */
     uint32_t max_steps;
     qn_arc_blamed blamed; /* of this run */
@@ -75,7 +76,7 @@ static u64 elements_of(const arc_vm *vm, slot a)
     return n > 0 ? (u64)n : 1;
 }
 
-/* The innermost failure, which all callers pass outwards. */
+/* The innermost failure; callers pass it outwards. */
 static void blame(const arc_vm *vm, i32 op, i32 n, slot a, slot b, slot c, slot d)
 {
     const slot operands[ARC_MOST_OPERANDS] = { a, b, c, d };
@@ -218,7 +219,8 @@ static int64_t run_once(qn_arc_profile_vm *vm, const unsigned char *pool,
     return ticks > 2 * clock ? ticks - clock : ticks / 2;
 }
 
-/* The first try touches memory for the first time, and any may be interrupted: the quickest counts.
+/* The first run touches memory for the first time, and any run may be interrupted: the quickest
+ * counts.
  */
 int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
                               const arc_instance *instance, arc_result *result)

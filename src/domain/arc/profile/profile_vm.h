@@ -15,15 +15,15 @@ typedef struct qn_arc_op_count {
 
 typedef struct qn_arc_profile_vm qn_arc_profile_vm;
 
-qn_arc_profile_vm *qn_arc_profile_vm_new(uint32_t max_steps); /* NULL without memory */
-void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* NULL is fine */
+qn_arc_profile_vm *qn_arc_profile_vm_new(uint32_t max_steps); /* NULL when out of memory */
+void qn_arc_profile_vm_free(qn_arc_profile_vm *vm);           /* may be NULL */
 
 /* Runs one instance a few times and returns the ticks of the quickest run. The number of the
  * instance does not matter. */
 int64_t qn_arc_profile_vm_run(qn_arc_profile_vm *vm, const unsigned char *pool,
                               const arc_instance *instance, arc_result *result);
 
-/* The primitive that failed in a run, inside of all others that called functions. */
+/* The primitive that failed in a run: the innermost one, inside all that called functions. */
 typedef struct qn_arc_blamed {
     int op;           /* -1: none */
     uint32_t failure; /* its ARC_FAILURE */
@@ -33,7 +33,7 @@ typedef struct qn_arc_blamed {
 qn_arc_blamed qn_arc_profile_vm_blame(qn_arc_profile_vm *vm, const unsigned char *pool,
                                       const arc_instance *instance, arc_result *result);
 
-/* The clock that ticks are of. */
+/* The clock in whose ticks times are given. */
 int64_t qn_arc_profile_now(void);
 
 /* Counts of all runs by primitive: ARC_N_OPS of them. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_DEPTH = 64 }; /* of values that are compared; deeper ones count as different */
+enum { MOST_DEPTH = 64 }; /* of values being compared; deeper ones count as different */
 
 void qn_arc_dag_free(qn_arc_dag *dag)
 {

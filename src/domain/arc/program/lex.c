@@ -1,4 +1,4 @@
-/* lex.c - bytes into words and logical lines. */
+/* lex.c - splits bytes into words and logical lines. */
 #include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int column(const lexer *l)
     return (int)(l->at - l->line_start) + 1;
 }
 
-/* Ends the logical line, if it has words. */
+/* Ends the logical line, if it has any words. */
 static int end_line(lexer *l)
 {
     qn_arc_words *w = l->out;
@@ -99,7 +99,7 @@ static int starts_with_word(const char *text, size_t n, const char *word)
            (n == len || !(is_letter(text[len]) || is_digit(text[len])));
 }
 
-/* Whether the physical line at l->at begins like a statement, which no argument does. */
+/* Whether the physical line at l->at begins like a statement, as no argument does. */
 static int is_statement_ahead(const lexer *l)
 {
     static const char *const words[] = { "def", "return", "try", "except", "from", "import" };
@@ -166,7 +166,7 @@ static int punctuation(lexer *l, char c)
     return 1;
 }
 
-/* A text in quotes; with three of them it may go over lines. */
+/* A text in quotes; in triple quotes it may span lines. */
 static int quoted(lexer *l)
 {
     const char quote = l->text[l->at];
@@ -196,7 +196,7 @@ static int quoted(lexer *l)
             return 1;
         }
     }
-    /* No end: the rest of the physical line is lost, the next one starts fresh. */
+    /* Never closed: the rest of the physical line is dropped, and the next one starts afresh. */
     qn_arc_note_add(l->notes, QN_ARC_NOTE_ERROR, line, col, "text is never closed");
     if (!add_token(l, QN_ARC_TOK_BAD, start, 1, col))
         return 0;
@@ -266,7 +266,7 @@ qn_status qn_arc_lex(const char *text, size_t bytes, qn_arc_notes *notes, qn_arc
     int ok = 1;
 
     *out = (qn_arc_words){ .text = text };
-    /* A mark of the encoding is no word. */
+    /* Skips a byte order mark. */
     if (bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         l.at = l.line_start = 3;
     while (ok && l.at < l.n)

@@ -1,4 +1,4 @@
-/* notes.c - collecting diagnostics, and printing them with the line they speak of. */
+/* notes.c - collects diagnostics, and prints them with the lines they refer to. */
 #include "domain/arc/program/program.h"
 #include "util/list.h"
 
@@ -115,7 +115,7 @@ void qn_arc_notes_print(const qn_arc_notes *notes, const char *path, const char 
         const qn_arc_note *note = &notes->items[i];
         const char *stop;
 
-        /* Notes are sorted, so the walk through the lines goes forward; start again if not. */
+        /* Notes are sorted, so lines are passed in order; otherwise starts again from the first. */
         if (note->line < line) {
             at = source;
             line = 1;

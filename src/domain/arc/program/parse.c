@@ -89,7 +89,7 @@ static void parse_assignment(qn_arc_parser *p)
     qn_arc_assign(p, name, p->is_lost ? QN_ARC_NO_NODE : node);
 }
 
-/* Defines the names of a line that the lexer gave up. */
+/* Defines the names of a line that the lexer gave up on. */
 static void parse_broken(qn_arc_parser *p)
 {
     p->program->n_errors++;
@@ -114,8 +114,8 @@ static void check_indentation(qn_arc_parser *p)
         qn_arc_error(p, first, "bad indentation, differs from line %d", other->line);
 }
 
-/* A text token starts after its quotes; what precedes it on the line is found from the column,
- * so it must not be a text that is compared. */
+/* A line that is only a text. Its token starts after the quotes, so its indentation cannot be
+ * compared as for other lines. */
 static int is_text_line(const qn_arc_parser *p)
 {
     return p->token->kind == QN_ARC_TOK_STRING;
@@ -144,7 +144,7 @@ static void parse_statement(qn_arc_parser *p, int end)
     else if (is_batt(p) && first->kind == QN_ARC_TOK_NAME && qn_arc_is_char(first + 1, '.'))
         qn_arc_parse_append(p, first);
     else {
-        /* A name may begin a statement: then what follows it is wrong. */
+        /* If the line begins with a name, the fault comes after it. */
         if (first->kind == QN_ARC_TOK_NAME && !qn_arc_is_word(p, first, "def"))
             p->token++;
         qn_arc_unexpected(p);
@@ -174,7 +174,7 @@ static int add_param(qn_arc_parser *p, const char *name, int slot)
     return node;
 }
 
-/* ( names ), and which form of program they make. */
+/* ( names ), and the form of program that they imply. */
 static void parse_params(qn_arc_parser *p)
 {
     enum { MOST_PARAMS = 8 };
@@ -199,7 +199,7 @@ static void parse_params(qn_arc_parser *p)
     } else if (!has_params(p, given, n, params_one)) {
         if (!p->is_lost)
             qn_arc_error(p, first, "parameters are I, or S, I, C, or task_id, S, I, C, log_path");
-        /* A guess, so that the body gives only errors of its own. */
+        /* A guess, so that the body reports only its own errors. */
         dag->flags = n > 3 ? ARC_FLAG_THREE | ARC_FLAG_BATT : n > 1 ? ARC_FLAG_THREE : 0;
     }
     if (dag->flags & ARC_FLAG_THREE) {
@@ -299,7 +299,7 @@ static void parse_lines(qn_arc_parser *p, qn_map *ids)
         if (qn_arc_is_word(p, p->token, "def") && p->words.lines[line].indent == 0) {
             parse_function(p, ids);
         } else if (p->words.lines[line].indent > 0) {
-            qn_arc_error(p, p->token, "bad indentation outside of a function");
+            qn_arc_error(p, p->token, "bad indentation outside a function");
         } else if (!qn_arc_is_word(p, p->token, "from") && !qn_arc_is_word(p, p->token, "import") &&
                    !is_text_line(p) && !p->words.lines[line].is_broken) {
             qn_arc_unexpected(p);

@@ -1,7 +1,7 @@
-/* parse_batt.c - what only batt programs have: lists, piled and guarded steps.
+/* parse_batt.c - parses what only batt programs have: lists, piled and guarded steps.
  *
- * A piled step names the steps that must be ok. Those it uses must be anyway, so only the others
- * are stored with the node.
+ * A piled step names the steps that must be ok. The steps it uses must be ok anyway, so only the
+ * others are stored with the node.
  */
 #include "domain/arc/program/parse_impl.h"
 
@@ -27,7 +27,7 @@ void qn_arc_parse_list(qn_arc_parser *p, const qn_arc_token *name)
 
 /* Piled steps. */
 
-/* The number in front of a pile must be that of the variable, as in t5 = env.do_pile(5, ... */
+/* The number at the start of a pile must match the variable, as in t5 = env.do_pile(5, ... */
 static void parse_step_number(qn_arc_parser *p, const qn_arc_token *name)
 {
     const qn_arc_token *token = p->token;
@@ -54,7 +54,7 @@ static int is_operand(const qn_arc_node *node, int other)
     return 0;
 }
 
-/* Notes that `step` needs `other` to be ok, once. `at` names it. */
+/* Notes once that `step` needs `other` to be ok. `at` names it. */
 static void add_need(qn_arc_parser *p, int step, int other, const qn_arc_token *at)
 {
     qn_arc_dag *dag = &p->program->dag;
@@ -74,7 +74,7 @@ static void add_need(qn_arc_parser *p, int step, int other, const qn_arc_token *
         p->no_memory = 1;
 }
 
-/* True, False, or steps that must be ok: t1.ok and t2.ok and ... Gives 0 when it can only be
+/* Parses True, False, or steps that must be ok: t1.ok and t2.ok and ... Returns 0 if it can only be
  * false. */
 static int parse_ok(qn_arc_parser *p, int step)
 {
@@ -146,7 +146,7 @@ int qn_arc_parse_pile(qn_arc_parser *p, const qn_arc_token *name)
 
 /* Guarded steps. */
 
-/* Goes to the line after the colon when nothing follows on its own. */
+/* Moves to the line after the colon if nothing follows on its own line. */
 static void enter_block(qn_arc_parser *p, int end)
 {
     const int outer = p->words.lines[p->line].indent;
@@ -168,7 +168,7 @@ static void enter_block(qn_arc_parser *p, int end)
     }
 }
 
-/* except (names): NAME = _get_safe_default(function). Gives the kind of the default. */
+/* except (names): NAME = _get_safe_default(function). Returns the kind of the default. */
 static int parse_except(qn_arc_parser *p, const qn_arc_token *name, int end)
 {
     const qn_arc_token *token;
@@ -193,7 +193,7 @@ static int parse_except(qn_arc_parser *p, const qn_arc_token *name, int end)
     qn_arc_want_end(p);
     if (p->is_lost)
         return ARC_GUARD_NO;
-    /* A variable hides a primitive; what it gives is not known here. */
+    /* A variable hides a primitive; its value is not known here. */
     op = qn_arc_op_named(qn_arc_text_of(p, token), token->len);
     if (qn_arc_variable_of(p, token) && qn_arc_variable_of(p, token)->is_assigned)
         op = -1;
@@ -202,7 +202,7 @@ static int parse_except(qn_arc_parser *p, const qn_arc_token *name, int end)
     return op >= 0 ? qn_arc_op_at(op)->guard : ARC_GUARD_TUPLE;
 }
 
-/* Leaves the lines of a guarded step that could not be understood. */
+/* Skips the lines of a guarded step that could not be parsed. */
 static void skip_guarded(qn_arc_parser *p, int indent, int end)
 {
     while (p->line + 1 < end) {

@@ -1,7 +1,6 @@
-/* parse_expr.c - names, numbers, tuples and calls into nodes.
+/* parse_expr.c - turns names, numbers, tuples and calls into nodes.
  *
- * Brackets nest at most QN_ARC_MOST_BRACKETS deep, which the lexer sees to: so deep these functions
- * call each other.
+ * Recursion is bounded, since the lexer allows at most QN_ARC_MOST_BRACKETS nested brackets.
  */
 #include "domain/arc/program/parse_impl.h"
 
@@ -131,7 +130,7 @@ static int constant_tuple(qn_arc_parser *p, const int *nodes, int n)
     return add_new_constant(p, (qn_arc_value){ .kind = QN_ARC_TUPLE, .n = n, .items = items });
 }
 
-/* Four at a time; what is longer is joined by `combine`. */
+/* Four at a time; longer tuples are joined by `combine`. */
 static int variable_tuple(qn_arc_parser *p, const int *nodes, int n, int line)
 {
     int whole = QN_ARC_NO_NODE;
@@ -173,7 +172,7 @@ static int parse_tuple(qn_arc_parser *p)
     }
     if (!p->is_lost && !p->no_memory && is_whole) {
         const int n = p->n_stack - base;
-        const int *items = n ? p->stack + base : NULL; /* nothing may have been stacked yet */
+        const int *items = n ? p->stack + base : NULL; /* nothing may be on the stack yet */
 
         if (n == 1 && !has_comma)
             made = items[0];
@@ -190,7 +189,7 @@ static int parse_tuple(qn_arc_parser *p)
 
 typedef enum { CALLS_NOTHING, CALLS_PRIMITIVE, CALLS_VALUE } callee_kind;
 
-/* The function that `name` means: an opcode, or a node that holds one when the program runs. */
+/* What `name` stands for: an opcode, or a node that holds a function when the program runs. */
 static callee_kind resolve_callee(qn_arc_parser *p, const qn_arc_token *name, int *out)
 {
     qn_arc_variable *v = qn_arc_variable_of(p, name);
@@ -251,8 +250,8 @@ static int call_value(qn_arc_parser *p, const qn_arc_token *name, int function, 
         return QN_ARC_NO_NODE;
     }
     p->program->n_variable_calls++;
-    /* An instruction has room for the function and three arguments. Fixing the first of four makes
-     * a function of three that fails exactly when the call of four would. */
+    /* An instruction holds the function and up to three arguments. Fixing the first of four makes a
+     * function of three that fails exactly when the call of four would. */
     if (n == MOST_ARGS) {
         function = qn_arc_add_node(p, &(qn_arc_node){ .op = ARC_OP_lbind,
                                                       .n_args = 2,

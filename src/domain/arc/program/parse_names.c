@@ -1,4 +1,4 @@
-/* parse_names.c - which names a program has given, and what an unknown one was meant to be. */
+/* parse_names.c - the names that a program has defined, and suggestions for unknown ones. */
 #include "domain/arc/program/parse_impl.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "util/closest.h"
 #include "util/list.h"
 
-/* The name as a string of its own; a longer one than any name may be is cut. */
+/* Copies the name; one that is too long is cut. */
 static const char *copy_name(const qn_arc_parser *p, const qn_arc_token *token,
                              char out[QN_ARC_MOST_NAME + 1])
 {
@@ -137,7 +137,7 @@ void qn_arc_warn_unused(qn_arc_parser *p)
 
 /* Unknown names. */
 
-/* The nearest of all known names; between equally near ones a variable. */
+/* The nearest of all known names; on a tie a variable. */
 static const char *suggest(qn_arc_parser *p, const char *word)
 {
     const char *const *known = qn_arc_known_names;

@@ -1,4 +1,4 @@
-/* parse_words.c - walking through the words of a line, and complaining about them. */
+/* parse_words.c - steps through the words of a line and reports unexpected ones. */
 #include "domain/arc/program/parse_impl.h"
 
 #include <string.h>

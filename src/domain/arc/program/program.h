@@ -7,8 +7,8 @@
  *         return O                                     ...
  *                                                      return o, s
  *
- * A file is parsed to its end in spite of errors, which become a list of notes. Programs
- * without errors can be compiled (domain/arc/compile/compile.h).
+ * A file is parsed to its end even if it has errors, which become a list of notes. Programs without
+ * errors can be compiled (domain/arc/compile/compile.h).
  */
 #ifndef QN_ARC_PROGRAM_H
 #define QN_ARC_PROGRAM_H
@@ -21,21 +21,22 @@
 
 #include <stdarg.h>
 
-/* What is wrong or odd in a program file, with the place. Lines and columns
- * count from 1; a column is a byte of the line. */
+/* Errors and warnings in a program file, with their positions. Lines and columns count from 1; a
+ * column is a byte of the line. */
 
 typedef enum { QN_ARC_NOTE_ERROR, QN_ARC_NOTE_WARNING } qn_arc_severity;
 
 typedef struct qn_arc_note {
     int line, col;
     qn_arc_severity severity;
-    int order; /* in which it was found: decides between notes of one place */
+    int order; /* order in which it was found: decides between notes at one position */
     char *text;
 } qn_arc_note;
 
-enum { QN_ARC_MOST_NOTES = 100000 }; /* stored; further ones are only counted */
+enum { QN_ARC_MOST_NOTES = 100000 }; /* stored; any more are only counted */
 
-/* Zero-initialised is empty. When memory runs out, `failed` is set and n_errors counts on. */
+/* A zero-initialised list is empty. When out of memory, `failed` is set and n_errors still
+ * counts. */
 typedef struct qn_arc_notes {
     qn_arc_note *items;
     int n;
@@ -58,14 +59,14 @@ void qn_arc_notes_print(const qn_arc_notes *notes, const char *path, const char 
 
 /* One program as nodes: parameters, constants and operations on earlier nodes.
  *
- * The parser appends nodes in the order of the source; nested calls and tuples with variables in
- * them have become nodes of their own. Passes of the compiler make a new list or change this one.
+ * The parser appends nodes in the order of the source; nested calls and tuples with variables
+ * become nodes of their own. Passes of the compiler make a new list or change this one.
  */
 
-/* Operations of nodes that are no instructions. Others are opcodes of arc_ops.h, or ARC_OP_CALL,
- * ARC_OP_TUPLE and ARC_OP_FAIL. */
+/* Operations of nodes that are not instructions. All others are opcodes of arc_ops.h, or
+ * ARC_OP_CALL, ARC_OP_TUPLE and ARC_OP_FAIL. */
 enum {
-    QN_ARC_NODE_GONE = 0xfffd, /* taken out by a pass */
+    QN_ARC_NODE_GONE = 0xfffd, /* removed by a pass */
     QN_ARC_NODE_PARAM = 0xfffe,
     QN_ARC_NODE_CONST = 0xffff
 };
@@ -100,22 +101,22 @@ typedef struct qn_arc_dag {
     qn_arc_record *records;
     int n_records;
     size_t record_room;
-    int output;     /* the node a solve program gives; -1: none */
+    int output;     /* the node returned by a solve program; -1: none */
     int n_params;   /* nodes 0 .. n_params - 1 */
     uint32_t flags; /* ARC_FLAG_* */
 } qn_arc_dag;
 
 void qn_arc_dag_free(qn_arc_dag *dag);
 
-/* The number of the new node, or -1 when memory ran out. `needs` is set to where the next ones
- * will be added. */
+/* Returns the number of the new node, or -1 when out of memory. `needs` is set to the position of
+ * the next ones to be added. */
 int qn_arc_dag_add(qn_arc_dag *dag, const qn_arc_node *node);
-int qn_arc_dag_need(qn_arc_dag *dag, int node); /* appends; 0 when memory ran out */
+int qn_arc_dag_need(qn_arc_dag *dag, int node); /* appends; 0 when out of memory */
 
-/* Appends a record; takes over its texts. 0 when memory ran out. */
+/* Appends a record and takes ownership of its texts. Returns 0 when out of memory. */
 int qn_arc_dag_record(qn_arc_dag *dag, const qn_arc_record *record);
 
-/* Whether two values are the same to the last tag: True is not 1 here. */
+/* Whether two values are identical, tags included: True is not 1 here. */
 int qn_arc_same_value(const qn_arc_value *a, const qn_arc_value *b);
 
 static inline int qn_arc_is_leaf(const qn_arc_node *node)
@@ -123,7 +124,7 @@ static inline int qn_arc_is_leaf(const qn_arc_node *node)
     return node->op >= QN_ARC_NODE_GONE;
 }
 
-/* A further name that programs of the file may use, as if it were a constant. */
+/* An additional name that programs of the file may use like a constant. */
 typedef struct qn_arc_binding {
     const char *name;
     const qn_arc_value *value; /* must live as long as the file */
@@ -135,7 +136,7 @@ typedef struct qn_arc_source {
     int line;                                /* of its def */
     int number;                              /* in the file */
     int n_statements;                        /* assignments */
-    int n_primitive_calls, n_variable_calls; /* written out, nested ones included */
+    int n_primitive_calls, n_variable_calls; /* in the text, nested ones included */
     int n_errors;
     qn_arc_dag dag;
 } qn_arc_source;
@@ -151,14 +152,14 @@ typedef struct qn_arc_file {
     qn_arc_heap *heap;  /* of constants */
 } qn_arc_file;
 
-/* Parses `bytes` bytes of `text`, which are copied; `path` appears in messages. QN_OK also when the
- * notes hold errors: ask notes.n_errors. */
+/* Parses `bytes` bytes of `text`, which are copied; `path` appears in messages. Returns QN_OK even
+ * if the notes hold errors: check notes.n_errors. */
 qn_status qn_arc_parse(const char *path, const char *text, size_t bytes,
                        const qn_arc_binding *bindings, int n_bindings, qn_arc_file **out,
                        qn_err *err);
-void qn_arc_file_free(qn_arc_file *file); /* NULL is fine */
+void qn_arc_file_free(qn_arc_file *file); /* may be NULL */
 
-/* All notes, as they are shown to people. */
+/* All notes, as printed for people. */
 void qn_arc_file_print_notes(const qn_arc_file *file, qn_str *out);
 
 #endif

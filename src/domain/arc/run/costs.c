@@ -14,7 +14,7 @@
 
 static const char format[] = "quern-arc-costs/1";
 
-/* A run of fewer steps delays nobody, wherever it stands. */
+/* LEAST_KEPT: a run of fewer steps delays nothing, wherever it is in the order. */
 enum { N_SLOTS = 2 * QN_ARC_MOST_COSTS, LEAST_KEPT = 64, MOST_PLACES = 32 };
 
 #define BATCH_WEIGHT 0.25
@@ -23,7 +23,7 @@ enum { N_SLOTS = 2 * QN_ARC_MOST_COSTS, LEAST_KEPT = 64, MOST_PLACES = 32 };
 typedef struct seen {
     uint64_t key; /* 0: free */
     double steps;
-    uint64_t tick; /* when it was last seen */
+    uint64_t tick; /* last use */
 } seen;
 
 typedef struct place {
@@ -76,7 +76,7 @@ uint64_t qn_arc_costs_key(const unsigned char *program, size_t n)
 
 /* The table. */
 
-/* The slot of the key, or the free one where it would be. */
+/* The slot of the key, or the free slot where it belongs. */
 static seen *slot_of(seen *slots, uint64_t key)
 {
     size_t at = (size_t)(key % N_SLOTS);
@@ -93,7 +93,7 @@ static int by_age(const void *a, const void *b)
     return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-/* Forgets the older half, so that this is rare. Without memory for that, forgets everything. */
+/* Forgets the older half, so that this is rare. If that runs out of memory, forgets everything. */
 static void forget_old(qn_arc_costs *costs)
 {
     seen *all = malloc((size_t)costs->n * sizeof *all);
@@ -128,7 +128,7 @@ void qn_arc_costs_add(qn_arc_costs *costs, uint64_t key, double steps)
         costs->is_changed |= steps >= LEAST_KEPT;
         return;
     }
-    /* The same batch again changes nothing, and leaves the file alone. */
+    /* Repeating a batch changes nothing, and does not rewrite the file. */
     costs->is_changed |= fabs(steps - s->steps) > 0.01 * s->steps && s->steps >= LEAST_KEPT;
     s->steps += BATCH_WEIGHT * (steps - s->steps);
     s->tick = ++costs->tick;
@@ -174,7 +174,7 @@ static int put_pace(qn_arc_costs *costs, const char *name, const qn_arc_pace *pa
     return 1;
 }
 
-/* A tenth more or less is no news. */
+/* A change of a tenth or less is not worth recording. */
 static int is_news(double had, double is)
 {
     return fabs(had - is) > 0.1 * had;
@@ -203,7 +203,7 @@ static qn_status read_key(const char *text, const char *path, uint64_t *key, qn_
     return QN_OK;
 }
 
-/* With `costs` NULL these two only check. */
+/* With `costs` NULL, these two only check. */
 static qn_status read_programs(const json_t *programs, const char *path, qn_arc_costs *costs,
                                qn_err *err)
 {

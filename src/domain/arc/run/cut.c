@@ -25,8 +25,9 @@ uint32_t qn_arc_cut_batch(uint32_t n)
 
 /* Launches. */
 
-/* Jobs of a launch while nothing is known about its time; the fewest of one on a device, which run
- * at the same time; and the most while the deadline's budgets are small. */
+/* Jobs per launch: FIRST_LAUNCH while nothing is known about times; at least LEAST_LAUNCH on a
+ * device, where they run at the same time; at most FIRST_TIMED while the deadline's budgets are
+ * small. */
 enum { FIRST_LAUNCH = 1 << 12, LEAST_LAUNCH = 256, FIRST_TIMED = 512 };
 
 uint32_t qn_arc_jobs_at_once(const qn_arc_batch *b)
@@ -48,7 +49,7 @@ static uint32_t most_before_deadline(const qn_arc_batch *b)
                                                                       : qn_arc_jobs_at_once(b);
 }
 
-/* As many of the first n_most jobs as fill the longest launch by estimate. */
+/* How many of the first n_most jobs fill the longest launch, by estimate. */
 static uint32_t most_in_time(const qn_arc_batch *b, uint32_t n_most)
 {
     const qn_arc_session *s = b->s;
@@ -68,7 +69,7 @@ static uint32_t most_in_time(const qn_arc_batch *b, uint32_t n_most)
     return n;
 }
 
-/* A launch of the first rung is all for the device or all for the CPU beside it. */
+/* A launch of the first rung goes entirely to the device, or entirely to the CPU beside it. */
 uint32_t qn_arc_cut_launch(const qn_arc_batch *b)
 {
     const qn_arc_queue *q = &b->waiting[b->rung];
@@ -88,7 +89,7 @@ uint32_t qn_arc_cut_launch(const qn_arc_batch *b)
 
 /* Pieces. */
 
-/* Enough pieces that the last ones to finish are small, each large enough to fill a device. */
+/* Enough pieces that the last ones are small, each large enough to fill a device. */
 enum { PIECES_PER_DEVICE = 8, LEAST_PIECE = 256 };
 
 int qn_arc_most_pieces(uint32_t n, int n_devices)
@@ -119,11 +120,11 @@ int qn_arc_cut_pieces(const float *costs, uint32_t n, int n_devices, qn_arc_piec
 
 /* Chunks. */
 
-/* A list begins with the jobs that take longest. That part of it, one in SINGLY, is not dealt in
- * chunks, of which a single one could outlast all others. */
+/* A list begins with the longest jobs. One in SINGLY of them is not dealt in chunks: a chunk of
+ * such jobs could outlast all others. */
 enum { CHUNKS_PER_QUEUE = 8, MOST_CHUNK = 32, SINGLY = 4 };
 
-/* Chunks are large enough that the teams of a unit find the same program, and small enough that
+/* Chunks are large enough that the teams of a unit run the same program, and small enough that
  * units end together. */
 qn_arc_dealing qn_arc_cut_chunks(uint32_t n, uint32_t units)
 {

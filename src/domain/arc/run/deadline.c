@@ -1,7 +1,7 @@
 /* deadline.c - budgets of steps that keep launches short.
  *
- * Nothing stops a launch that has begun, and no device tells a run the time. So with a deadline
- * launches are short: they have few jobs, and each job has a budget of steps. When all rungs have
+ * Nothing stops a launch that has begun on a device, and only the CPU tells a run the time. So with
+ * a deadline launches are short: they have few jobs, and each job has a budget of steps. When all rungs have
  * run what they could, jobs that need more are run again from their beginning. Their budget grows
  * by as much as the time left allows, at most MOST_GROWTH times, which costs a seventh more at
  * worst. When the time is over, what has not ended is given up. Without a deadline there is no
@@ -15,13 +15,13 @@
 #include <string.h>
 
 /* Of the runs of the public solvers, 96 of 100 need no more than QN_ARC_FIRST_STEPS. Values on the
- * last rung have any size, so that its steps take long. */
+ * last rung have any size, so its steps take long. */
 enum { FIRST_STEPS_LAST = 64, MOST_GROWTH = 8 };
 
 /* A budget that can grow by less is not worth another run. */
 #define LEAST_GROWTH 1.25
 
-/* Until it has run, a job has a result that says so. */
+/* Until it has run, a job has a result that says it did not finish. */
 static void clear_outcomes(qn_arc_batch *b)
 {
     static const qn_arc_outcome none = { .result = { .value = ARC_SLOT_NONE, .differing = 65535 } };
@@ -44,8 +44,7 @@ int qn_arc_deadline_is_over(const qn_arc_batch *b)
     return b->s->deadline_us > 0 && qn_now_us() >= b->s->deadline_us;
 }
 
-/* Jobs run in waves of as many as run at the same time; the longest wave shows what a budget may
- * take. */
+/* Jobs run in waves of as many as fit at the same time; the longest wave limits the budget. */
 void qn_arc_deadline_took(qn_arc_batch *b, double us)
 {
     const uint32_t at_once = qn_arc_jobs_at_once(b);
@@ -65,7 +64,7 @@ int qn_arc_deadline_is_short(const qn_arc_batch *b, const arc_result *r)
     return r->code == ARC_E_STEPS || (r->code == ARC_E_LOOPS && r->steps >= steps);
 }
 
-/* Jobs that ran have left a result that says how far they came. */
+/* Jobs that ran have left a result that says how far they got. */
 void qn_arc_deadline_give_up(qn_arc_batch *b, qn_arc_rung rung)
 {
     qn_arc_queue *q = &b->waiting[rung];
@@ -77,7 +76,7 @@ void qn_arc_deadline_give_up(qn_arc_batch *b, qn_arc_rung rung)
     q->n = 0;
 }
 
-/* Moves the rung's jobs with too small a budget into its queue. */
+/* Moves the rung's jobs whose budget was too small into its queue. */
 static void queue_small(qn_arc_batch *b, int rung)
 {
     qn_arc_queue *small = &b->budgets[rung].small, *q = &b->waiting[rung];

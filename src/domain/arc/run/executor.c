@@ -1,4 +1,4 @@
-/* executor.c - the kernel of a device, and what runs have on each rung. */
+/* executor.c - the kernel of a device, and the limits of runs on each rung. */
 #include "domain/arc/run/executor_impl.h"
 #include "kernel/arc_vm.gen.h"
 #include "util/list.h"
@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* USUAL_ARENA: a run touches only as much of it as it needs, so that room costs only addresses.
+/* USUAL_ARENA: a run touches only as much of it as it needs, so the rest costs only addresses.
  *
  * USUAL_LOOPS: about 35 ms on an H200. The public solvers need at most a quarter of it on their own
- * tasks. On the tasks of others one run in 700 needs more, and those runs have most of the
- * steps. */
+ * tasks. On other tasks one run in 700 needs more, and those runs account for most of the steps. */
 enum {
     TEAMS_PER_UNIT = 16,
     USUAL_ARENA = 512 << 10,
@@ -20,8 +19,9 @@ enum {
     USUAL_LOOPS = 16384
 };
 
-/* Devices that are CPUs run a team as one item, as the CPU backend does: barriers among 32 items of
- * a work-group cost far more there than they gain. --group makes that item go lane by lane. */
+/* Devices that are CPUs run a team as one item, as the CPU backend does: barriers between 32 items
+ * of a work-group cost far more there than they gain. --group makes that item process lane after
+ * lane. */
 static qn_status choose_kernel(qn_arc_executor *x, qn_err *err)
 {
     const int group = x->limits.group, is_host = qn_arc_is_host(x);
@@ -47,17 +47,17 @@ static qn_status choose_kernel(qn_arc_executor *x, qn_err *err)
     return QN_OK;
 }
 
-/* Room. */
+/* Memory. */
 
-/* On a GPU the lanes also have frames of their own in the arena, and take elements of loops for
- * themselves in parts of it. */
+/* On a GPU each lane also has its own frames in the arena, and processes its own elements of loops
+ * in part of it. */
 static uint32_t arena_bytes(const qn_arc_executor *x, uint32_t bytes, uint32_t frames)
 {
     return qn_arc_is_host(x) ? bytes : bytes + frames * FRAME_BYTES * (uint32_t)x->lanes;
 }
 
-/* Threads that may fill an arena of the last rung at the same time without taking more than an
- * eighth of the memory. */
+/* How many threads may fill an arena of the last rung at once without using more than an eighth of
+ * the memory. */
 static int wide_teams(const qn_arc_executor *x, uint32_t arena)
 {
     const qn_device_info *cpu = qn_device_get(x->ctx, QN_CPU_SLOT);
@@ -99,8 +99,8 @@ uint32_t qn_arc_executor_max_steps(const qn_arc_executor *x)
     return x->limits.max_steps ? x->limits.max_steps : USUAL_STEPS;
 }
 
-/* There is no limit on the CPU, where runs stay to the end, nor where fallback is forbidden. On
- * devices that are CPUs there is one only if the caller sets it. */
+/* There is no limit on the CPU, where runs always finish, nor if fallback is forbidden. On devices
+ * that are CPUs there is a limit only if the caller sets one. */
 uint32_t qn_arc_executor_max_loops(const qn_arc_executor *x)
 {
     const int is_any = qn_arc_is_host(x) || qn_ctx_settings(x->ctx)->fallback == QN_FALLBACK_ERROR;
@@ -148,7 +148,6 @@ void qn_arc_executor_free(qn_arc_executor *x)
         return;
     for (int i = 0; i < QN_ARC_SLOTS; i++)
         qn_arc_slot_free(&x->slots[i]);
-    qn_arc_upload_free(x);
     if (x->variant)
         qn_compile_forget(x->ctx, x->variant);
     qn_kernels_free(x->variant);

@@ -1,7 +1,6 @@
-/* executor_impl.h - the inside of an executor.
+/* executor_impl.h - internals of an executor.
  *
- * executor.c makes it: the kernel and the limits of its rungs. slots.c launches, and upload.c keeps
- * its copy of the pool up to date.
+ * executor.c makes it: the kernel and the limits of its rungs. slots.c launches.
  */
 #ifndef QN_ARC_EXECUTOR_IMPL_H
 #define QN_ARC_EXECUTOR_IMPL_H
@@ -30,15 +29,11 @@ struct qn_arc_executor {
     qn_kernel_module *variant; /* with other lanes than the built-in kernel, or NULL */
     const qn_kernel_info *kernel;
     qn_arc_room rooms[QN_ARC_N_RUNGS];
-    void *wide; /* arenas of the last rung, which is the CPU's */
+    void *wide; /* arenas of the last rung, which always runs on the CPU */
     arc_instance *list;
     size_t list_room;
     qn_arc_slot slots[QN_ARC_SLOTS];
-    /* The copy of the pool, and the graph that puts new pieces into it. */
-    uint64_t version; /* of the copy; 0: none */
-    qn_buf *pool, *fresh;
-    qn_graph *upload;
-    int fresh_room; /* pieces */
+    qn_buf *pool; /* the device's copy of it, which belongs to the pool */
 };
 
 static inline const qn_device_info *qn_arc_executor_info(const qn_arc_executor *executor)
@@ -63,7 +58,5 @@ static inline int qn_arc_is_host(const qn_arc_executor *executor)
 
 void qn_arc_slot_free_graphs(qn_arc_slot *slot);
 void qn_arc_slot_free(qn_arc_slot *slot);
-
-void qn_arc_upload_free(qn_arc_executor *executor);
 
 #endif

@@ -1,4 +1,4 @@
-/* launch.c - where a launch runs, and what happens when a device cannot run it. */
+/* launch.c - runs a launch, and handles a device that cannot run it. */
 #include "domain/arc/run/session_impl.h"
 #include "util/clock.h"
 #include "util/status.h"
@@ -8,7 +8,7 @@
 /* Weight of a new launch in the mean time of a unit of cost. */
 #define NEW_PACE 0.5
 
-/* A launch that takes less says more about launching than about its jobs. */
+/* A shorter launch tells more about launching than about its jobs. */
 enum { LEAST_TIMED_US = 2000 };
 
 static qn_arc_launch launch_of(const qn_arc_batch *b)
@@ -18,7 +18,8 @@ static qn_arc_launch launch_of(const qn_arc_batch *b)
                             .want = b->want,
                             .trace_stride = b->trace_stride,
                             .max_steps = b->budgets[b->rung].steps,
-                            .output_bytes = b->output_bytes };
+                            .output_bytes = b->output_bytes,
+                            .until_us = b->s->deadline_us };
 }
 
 static double compiled_us(const qn_arc_session *s)
@@ -33,7 +34,7 @@ static double copied_us(const qn_arc_session *s)
 
 /* One executor. */
 
-/* Runs on the executor of the home. *device: where it ran, which is the CPU after a failure. */
+/* Runs on the executor of the home. *device is where it ran: the CPU after a failure. */
 static qn_status run_home(qn_arc_batch *b, int *device, qn_err *err)
 {
     const qn_arc_session *s = b->s;
@@ -44,8 +45,8 @@ static qn_status run_home(qn_arc_batch *b, int *device, qn_err *err)
     double kernel_us, upload_us, compile_us;
     qn_status st = QN_OK;
 
-    QN_TRY(
-        qn_arc_executor_run(b->home->executor, b->rung, &b->state, &launch, &answer, device, err));
+    QN_TRY(qn_arc_executor_run(b->home->executor, b->rung, b->home->pool, &launch, &answer, device,
+                               err));
     kernel_us = qn_now_us() - start - answer.download_us;
     upload_us = copied_us(s) - copied;
     compile_us = compiled_us(s) - compiled;
@@ -71,7 +72,8 @@ qn_status qn_arc_launch_on_cpu(qn_arc_batch *b, const arc_instance *list, uint32
     launch.list = list;
     launch.n = n;
     QN_TRY(qn_arc_session_executor(b->s, QN_CPU_SLOT, &cpu, err));
-    QN_TRY(qn_arc_executor_run(cpu, QN_ARC_RUNG_MANY, &b->state, &launch, answer, &device, err));
+    QN_TRY(
+        qn_arc_executor_run(cpu, QN_ARC_RUNG_MANY, b->home->pool, &launch, answer, &device, err));
 out:
     return st;
 }
@@ -89,8 +91,8 @@ out:
     return st;
 }
 
-/* Whether the CPU does what the executor failed to do, with the line that says so. The engine has
- * tried already, but it cannot know what only a lost device had, nor compile a variant without a
+/* Whether the CPU replaces the executor after a failure; logs that if so. The engine has tried
+ * already, but it cannot restore data that only a lost device had, nor compile a variant without a
  * compiler. The host's copy of the pool and the built-in kernel need neither. */
 static int is_replaced(qn_arc_batch *b, qn_status *st, qn_err *err)
 {
@@ -99,7 +101,7 @@ static int is_replaced(qn_arc_batch *b, qn_status *st, qn_err *err)
     if (*st == QN_OK || *st == QN_ERR_FALLBACK || *st == QN_ERR_NOMEM || b->n_again ||
         b->s->device == QN_CPU_SLOT || b->rung == QN_ARC_RUNG_CPU)
         return 0;
-    qn_arc_executor_lose_pool(b->home->executor);
+    qn_content_distrust(b->home->pool, b->s->device);
     if (!strncmp(err->text, prefix, sizeof prefix - 1)) /* the line names the stage itself */
         memmove(err->text, err->text + sizeof prefix - 1, strlen(err->text) - sizeof prefix + 2);
     *st = qn_fallback_note(b->s->ctx, "arc.vm", err);
@@ -116,8 +118,8 @@ static qn_status run_device(qn_arc_batch *b, int *device, qn_err *err)
     return run_cpu(b, err);
 }
 
-/* Later rungs. When the device fails, or its kernel is not compiled, jobs of the rung with few teams
- * go to the last rung, which is the CPU's. */
+/* Later rungs. If the device fails, or its kernel is not compiled yet, jobs of the rung with few
+ * teams go to the last rung, the CPU. */
 static qn_status run_later(qn_arc_batch *b, qn_err *err)
 {
     const int waits = b->rung == QN_ARC_RUNG_FEW && qn_arc_place_waits(b->s);
@@ -145,7 +147,7 @@ static qn_status run_split(qn_arc_batch *b, qn_err *err)
     return st;
 }
 
-/* The session's device or the CPU, as the router decides. */
+/* On the session's device or the CPU, as the router decides. */
 static qn_status run_routed(qn_arc_batch *b, double units, qn_err *err)
 {
     qn_arc_session *s = b->s;
@@ -161,8 +163,8 @@ static qn_status run_routed(qn_arc_batch *b, double units, qn_err *err)
     return st;
 }
 
-/* The first launch compiles kernels and makes buffers. Disturbances only ever add time, so a launch
- * that is far quicker is believed at once. */
+/* The first launch compiles kernels and makes buffers. Disturbances only ever add time, so a much
+ * quicker launch is believed at once. */
 static void note_pace(qn_arc_session *s, double units, double us)
 {
     const double pace = units > 0 ? us / units : 0, had = s->us_per_unit;
@@ -179,9 +181,11 @@ static qn_status run_first(qn_arc_batch *b, qn_err *err)
     double units = 0;
     qn_status st = QN_OK;
 
-    if (qn_arc_batch_is_for_cpu(b, b->waiting[b->rung].jobs[0])) /* then all of the launch are */
+    if (qn_arc_batch_is_for_cpu(b, b->waiting[b->rung].jobs[0])) /* then so are all jobs of the
+                                                                  * launch */
         return run_cpu(b, err);
-    for (uint32_t k = 0; k < b->n_now; k++) /* in order: one sum for any number of threads */
+    for (uint32_t k = 0; k < b->n_now; k++) /* in order, so that the sum does not depend on the
+                                             * number of threads */
         units += b->listed[k];
     QN_TRY(s->split ? run_split(b, err) : run_routed(b, units, err));
     if (s->verify_pct > 0 && s->device != QN_CPU_SLOT)
@@ -202,7 +206,7 @@ qn_status qn_arc_launch_run(qn_arc_batch *b, qn_err *err)
     s->verify_pct = qn_ctx_set_verify(s->ctx, 0); /* results are compared here, not by the engine */
     st = is_first ? run_first(b, err) : run_later(b, err);
     qn_ctx_set_verify(s->ctx, s->verify_pct);
-    if (s->deadline_us > 0) /* compiling does not count */
+    if (s->deadline_us > 0) /* compiling is not counted */
         s->deadline_us += compiled_us(s) - compiled;
     return st;
 }

@@ -1,7 +1,7 @@
 /* order.c - jobs by cost and program, in two passes of a counting sort.
  *
- * Costly jobs come first, in steps of a factor of two, so that none is left for the end. Among
- * equals those of one program are together, since neighbours then run the same code.
+ * The most costly jobs come first, in steps of a factor of two, so that none is left for the end.
+ * Among equals, jobs of one program are adjacent, since neighbours then run the same code.
  */
 #include "domain/arc/run/session_impl.h"
 #include "util/status.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Bytes of the grid for which a program's cost is meant. */
+/* The size of grid, in bytes, for which a program's cost is meant. */
 enum { USUAL_BYTES = 100 + ARC_GRID_HEAD, N_BUCKETS = 64 };
 
 double qn_arc_program_cost(const qn_arc_session *s, const qn_arc_program_entry *program)
@@ -18,7 +18,7 @@ double qn_arc_program_cost(const qn_arc_session *s, const qn_arc_program_entry *
     const double estimate = head->cost ? head->cost : 1;
     const double steps = qn_arc_costs_steps(s->costs, program->key);
 
-    /* Assumes that steps are the same mixture of primitives as the instructions. */
+    /* Assumes that the steps are the same mixture of primitives as the instructions. */
     return steps > 0 ? steps * estimate / (head->n_ins ? head->n_ins : 1) : estimate;
 }
 
@@ -38,7 +38,7 @@ static unsigned char bucket_of(double cost)
     return (unsigned char)(bits < N_BUCKETS ? N_BUCKETS - 1 - bits : 0);
 }
 
-/* Turns counts into the position of the first of each. */
+/* Turns counts into the position of the first job of each. */
 static void add_up(uint32_t *counts, size_t n)
 {
     uint32_t at = 0;

@@ -1,12 +1,12 @@
-/* place.c - where batches and programs run: on the device or on the CPU.
+/* place.c - chooses where batches and programs run: on the device or on the CPU.
  *
- * Batches are decisions of the engine's router, with the cost of their jobs as the size. Nobody waits
- * for a compiler, unless the device was asked for.
+ * The engine's router decides about batches; their size is the cost of their jobs. No batch waits for
+ * a compiler, unless the device was asked for.
  *
- * A device that runs a batch sooner than the CPU may still be slower at some of its programs, those
- * whose steps depend on each other or whose values are large. If the session measures programs, the
- * first batch with a new program runs the program's jobs, repeated until they fill the device, in
- * launches of their own there and on the CPU. From then on a program that took longer on the device
+ * A device that runs a batch sooner than the CPU may still be slower at some of its programs: those
+ * whose steps depend on each other, or whose values are large. If the session measures programs,
+ * the first batch with a new program runs its jobs in separate launches on the device and on the
+ * CPU, repeated until they fill the device. From then on, a program that took longer on the device
  * runs on the CPU. The result of a job does not depend on where it ran.
  */
 #include "domain/arc/run/session_impl.h"
@@ -21,8 +21,8 @@
 
 static const char op_name[] = "arc.batch";
 
-/* Guesses before anything was measured, low enough that each place gets a try: microseconds of a
- * launch, and units of cost per microsecond and unit of the device. */
+/* Guesses before anything has been measured, low enough that each place gets a try: microseconds
+ * per launch, and units of cost per microsecond and unit of the device. */
 #define CPU_LAUNCH_US    20.0
 #define CPU_RATE         50.0
 #define DEVICE_LAUNCH_US 100.0
@@ -137,8 +137,8 @@ qn_arc_decision qn_arc_place_batch(qn_arc_batch *b, double units)
     return d;
 }
 
-/* Notes the extra time of the first batch, for loading a module and making buffers.
- * Compilation is left out, since its result outlives the process. */
+/* Records the extra time of the first batch, for loading a module and making buffers. Compilation
+ * is left out, since its result outlives the process. */
 static void note_first(qn_arc_session *s, const qn_arc_decision *d, double us)
 {
     qn_arc_pace *pace = &s->paces[d->choice.device];
@@ -171,8 +171,8 @@ void qn_arc_batch_took(qn_arc_session *s, const qn_arc_decision *d, double us)
     }
 }
 
-/* A line through what was measured. If only one size was, the guess is scaled to it. 0 when nothing
- * was. */
+/* Fits a line through the measurements. If they are all of one size, scales the guess instead.
+ * Returns 0 if there are none. */
 static int fit_pace(const qn_route_op *op, int device, qn_arc_pace *pace)
 {
     const int n = qn_route_op_points(op, device);
@@ -213,12 +213,12 @@ void qn_arc_place_end(qn_arc_session *s)
 
 /* Programs. */
 
-/* How many jobs of a program are measured, and how often: the shortest time counts. With copies
- * there are as many as the device runs at once, so that the launch itself hardly counts, but no
- * more than the CPU does in MOST_FILL_US. */
+/* How many jobs of a program are measured, and how often: the shortest time counts. They are copied
+ * until there are as many as the device runs at once, so that the launch itself hardly counts, but
+ * no more than the CPU runs in MOST_FILL_US. */
 enum { MOST_SAMPLES = 32, TRIES = 2, LEAST_FILLED = 256, MOST_FILL_US = 200000 };
 
-/* A smaller gain for each run is no reason to leave the device. */
+/* A smaller gain per run is no reason to leave the device. */
 #define LEAST_GAIN_US 0.1
 
 int qn_arc_batch_is_for_cpu(const qn_arc_batch *b, uint32_t job)
@@ -230,7 +230,7 @@ int qn_arc_batch_is_for_cpu(const qn_arc_batch *b, uint32_t job)
             s->device != QN_CPU_SLOT && !s->split);
 }
 
-/* The shortest time of the jobs at one place, by the clock of the router. */
+/* The shortest time of the jobs at one place, by the router's clock. */
 static qn_status time_at(qn_arc_session *s, qn_arc_route route, const qn_arc_job *jobs, uint32_t n,
                          double *us, qn_err *err)
 {
@@ -261,7 +261,7 @@ static uint32_t take_samples(const qn_arc_job *jobs, uint32_t n, int program, qn
     return k;
 }
 
-/* Repeats the n samples until there are `enough`; returns how many there are then. */
+/* Repeats the n samples until there are `enough`; returns their new number. */
 static uint32_t fill(qn_arc_job *samples, uint32_t n, uint32_t enough)
 {
     uint32_t k = n;
@@ -289,12 +289,12 @@ static void explain(qn_arc_session *s, const qn_arc_program_entry *p, uint32_t n
     qn_route_explain_choice(s->ctx, p->id, "arc.program", n, &choice, NAN);
 }
 
-/* `samples` has room for copies. */
+/* `samples` has space for the copies. */
 static qn_status measure(qn_arc_session *s, int program, qn_arc_job *samples, uint32_t n,
                          qn_err *err)
 {
     const uint32_t enough = enough_jobs(s);
-    double us[2] = { 0, 0 }; /* of the CPU, of the device */
+    double us[2] = { 0, 0 }; /* on the CPU, on the device */
     qn_arc_program_entry *p;
     uint32_t n_filled = n;
     int is_cpu;

@@ -1,4 +1,4 @@
-/* pool.c - slots are the handles of the content store. */
+/* pool.c - the content store of programs and values; slots are its handles. */
 #include "domain/arc/run/executor.h"
 
 #include "domain/arc/value/value.h"
@@ -14,30 +14,32 @@ static qn_status move_slots(uint64_t *slot, unsigned char *bytes, size_t n, uint
     return qn_arc_move(slot, bytes, n, 0, by, err);
 }
 
-qn_status qn_arc_pool_open(size_t budget_bytes, qn_content_store **out, qn_err *err)
+qn_status qn_arc_pool_open(qn_ctx *ctx, size_t budget_bytes, qn_content_store **out, qn_err *err)
 {
     const size_t budget = budget_bytes < MOST_BYTES ? budget_bytes : MOST_BYTES;
-    const qn_content_options options = { .budget_bytes = budget,
+    const qn_content_options options = { .name = "arc",
+                                         .what = "programs and grids",
+                                         .budget_bytes = budget,
                                          .base = ARC_POOLED,
                                          .move = move_slots };
 
-    return qn_content_open(&options, out, err);
+    return qn_content_open(ctx, &options, out, err);
 }
 
-qn_status qn_arc_pool_value(qn_content_store *pool, qn_content_hold *hold, uint64_t *slot,
-                            const unsigned char *bytes, size_t n, qn_content_taken *taken,
-                            qn_err *err)
+qn_status qn_arc_pool_value(qn_content_store *pool, qn_content_hold *hold,
+                            const unsigned char *bytes, size_t n, qn_content_ticket *ticket,
+                            uint64_t *slot, qn_content_taken *taken, qn_err *err)
 {
     const qn_content content = {
         .handle = *slot, .bytes = bytes, .n = n, .has_handles = qn_arc_has_slots(*slot)
     };
 
-    return qn_content_take(pool, hold, &content, slot, taken, err);
+    return qn_content_take(pool, hold, &content, ticket, slot, taken, err);
 }
 
 qn_status qn_arc_pool_program(qn_content_store *pool, qn_content_hold *hold,
-                              const unsigned char *bytes, size_t n, uint32_t *at,
-                              qn_content_taken *taken, qn_err *err)
+                              const unsigned char *bytes, size_t n, qn_content_ticket *ticket,
+                              uint32_t *at, qn_content_taken *taken, qn_err *err)
 {
     arc_program head;
     size_t constants;
@@ -52,11 +54,11 @@ qn_status qn_arc_pool_program(qn_content_store *pool, qn_content_hold *hold,
         return qn_fail(err, QN_ERR_INPUT,
                        "a program of %zu bytes cannot have %d instructions and %d constants", n,
                        head.n_ins, head.n_const);
-    /* The constants are a tuple that starts after the instructions. An empty tuple has no content,
-     * so a program without constants is found by its bytes alone. */
+    /* The constants are a tuple after the instructions. An empty tuple has no content, so a program
+     * without constants is found by its bytes alone. */
     slot = head.n_const ? ARC_SLOT(ARC_TUPLE, head.n_const, constants)
                         : ARC_SLOT(ARC_GRID, 0, constants);
-    QN_TRY(qn_arc_pool_value(pool, hold, &slot, bytes, n, taken, err));
+    QN_TRY(qn_arc_pool_value(pool, hold, bytes, n, ticket, &slot, taken, err));
     if (*taken == QN_CONTENT_RESIDENT)
         *at = ARC_PAYLOAD(slot) - ARC_POOLED - (uint32_t)constants;
 out:

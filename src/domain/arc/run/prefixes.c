@@ -1,12 +1,12 @@
-/* prefixes.c - what several programs of a run compute from the same grid, computed once.
+/* prefixes.c - computes once what several programs of a run compute from the same grid.
  *
- * The run goes in three passes. First prefixes (compile/compile.h) run on the grids where at least
+ * The run takes three passes. First, prefixes (compile/compile.h) run on the grids where at least
  * QN_ARC_LEAST_SHARERS jobs need them, and their values become resident. Then all jobs run; those
- * that have such a value run only the rest of their program. At last some jobs run again in full,
- * because the end of the rest does not say what the program does: it ended at a limit, or failed
- * amid the steps that were left out. All this is done where it saves a quarter of the run's cost by
- * estimate, since values go through the host and a launch is added. Results, steps and the lines of
- * failures are those of the whole programs.
+ * that have such a value run only the rest of their program. Last, some jobs run again in full,
+ * because the end of the rest does not tell what the program does: it ended at a limit, or failed
+ * among the steps that were left out. All this is done only if it is estimated to save a quarter of
+ * the run's cost, since values go through the host and a launch is added. Results, steps and the
+ * lines of failures are those of the whole programs.
  */
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
@@ -18,7 +18,7 @@
 
 enum { NONE = -1 };
 
-/* Part of a run's cost that must be saved to make another launch worthwhile. */
+/* The fraction of a run's cost that must be saved to make another launch worthwhile. */
 #define LEAST_SAVED 0.25
 
 /* A prefix on a grid. */
@@ -26,7 +26,7 @@ typedef struct {
     int prefix, grid;
     uint32_t n_users;
     int value;      /* of the session; NONE: it did not run, or its value cannot be shared */
-    uint32_t steps; /* that it took */
+    uint32_t steps; /* taken by it */
 } entry;
 
 typedef struct {
@@ -34,11 +34,11 @@ typedef struct {
     const qn_arc_job *jobs;
     uint32_t n, want;
     entry *entries;
-    uint32_t n_entries, n_shared; /* those with enough users */
-    uint32_t *table;              /* 1 + number of an entry, by hash */
+    uint32_t n_entries, n_shared; /* n_shared: those with enough users */
+    uint32_t *table;              /* 1 + the number of an entry, by hash */
     size_t table_size;
-    uint32_t *entry_of;          /* of each job: 1 + its entry; 0: none */
-    qn_arc_job *jobs_of_pass;    /* in the third pass after those of the second */
+    uint32_t *entry_of;          /* per job: 1 + its entry; 0: none */
+    qn_arc_job *jobs_of_pass;    /* in the third pass they follow those of the second */
     uint32_t *again;             /* jobs that run again */
     size_t n_programs, n_values; /* of the session, before prefixes and their values were added */
 } sharing;
@@ -143,8 +143,8 @@ static double cost_of(const void *program)
     return ((const arc_program *)program)->cost;
 }
 
-/* Whether sharing saves enough of what the run costs, by the instructions of its programs. Measured
- * steps could not be compared with prefixes that have not run. */
+/* Whether sharing saves enough of the run's cost, judged by the instructions of its programs.
+ * Measured steps would not be comparable with prefixes that have not run. */
 static int is_worth(const sharing *h)
 {
     const qn_arc_session *s = h->s;
@@ -177,7 +177,7 @@ static qn_status add_programs(sharing *h, qn_err *err)
     return QN_OK;
 }
 
-/* Removes prefixes and rests from the session, but remembers where in the pool they are. */
+/* Removes prefixes and rests from the session, but remembers their positions in the pool. */
 static void end(sharing *h)
 {
     qn_arc_session *s = h->s;
@@ -199,7 +199,7 @@ static void end(sharing *h)
 
 /* The output of a prefix as a value for other runs. */
 typedef struct {
-    uint64_t slot; /* its payload an offset into the output; then into bytes */
+    uint64_t slot; /* its payload is an offset into the output, later into bytes */
     unsigned char *bytes;
     size_t n;
 } shared_value;
@@ -210,7 +210,7 @@ static size_t padded(size_t n)
     return n == SIZE_MAX ? n : (n + 7) / 8 * 8;
 }
 
-/* Bytes of a value whose parts point to nothing; SIZE_MAX for other values and functions. */
+/* Bytes of a value whose parts point to nothing; SIZE_MAX for other values and for functions. */
 static size_t flat_bytes(uint64_t slot, const unsigned char *out, size_t n_out)
 {
     const size_t at = ARC_PAYLOAD(slot), n = (size_t)ARC_AUX(slot);
@@ -239,7 +239,7 @@ static size_t flat_bytes(uint64_t slot, const unsigned char *out, size_t n_out)
     }
 }
 
-/* Bytes of a value and all its parts, which a device has written one after the other; SIZE_MAX when
+/* Bytes of a value and all its parts, which a device has written one after the other; SIZE_MAX if
  * the value cannot be shared. */
 static size_t shared_bytes(uint64_t slot, const unsigned char *out, size_t n_out)
 {
@@ -262,8 +262,8 @@ static size_t shared_bytes(uint64_t slot, const unsigned char *out, size_t n_out
     return total;
 }
 
-/* Copies what the slot points to. bytes stays NULL when the value cannot be shared: there are
- * functions in it, or containers in containers in containers. */
+/* Copies the content of the slot. bytes stays NULL if the value cannot be shared: it contains
+ * functions, or containers nested three deep. */
 static qn_status copy_value(shared_value *v, const unsigned char *out, size_t n_out,
                             qn_arena *arena, qn_err *err)
 {
@@ -364,15 +364,17 @@ static qn_status run_rests(sharing *h, qn_err *err)
     return qn_arc_run_all(s, h->jobs_of_pass, 0, h->n, h->want, 0, err);
 }
 
-/* Whether the code says that the run used too much. The rest has used less than the program. */
+/* Whether the code says that the run exceeded a limit. The rest has used less than the program
+ * would. */
 static int is_used_up(int code)
 {
     return code == ARC_E_ARENA || code == ARC_E_FRAMES || code == ARC_E_STEPS ||
-           code == ARC_E_DEPTH || code == ARC_E_SLOTS || code == ARC_E_RESULT;
+           code == ARC_E_DEPTH || code == ARC_E_COMPARED || code == ARC_E_SLOTS ||
+           code == ARC_E_RESULT;
 }
 
-/* Adds the steps that were left out, for the steps of the whole program; 0 when it is unknown how
- * many of them the program would have done. */
+/* Adds the steps that were left out, to get the steps of the whole program; returns 0 if it is
+ * unknown how many of them the program would have taken. */
 static int add_steps(const sharing *h, uint32_t k, arc_result *r)
 {
     const qn_arc_rest *rest = rest_of(h, &h->jobs[k]);

@@ -1,4 +1,4 @@
-/* results.c - what becomes of the results of a launch: they are final, or the job runs again. */
+/* results.c - handles the results of a launch: they are final, or the job runs again. */
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
 #include "util/list.h"
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The rung on which a job that ended with `code` runs again; QN_ARC_N_RUNGS: none, this is final. A
- * job that ran on the CPU beside a device does not go to the device. */
+/* The rung on which a job that ended with `code` runs again; QN_ARC_N_RUNGS: the result is final. A
+ * job that ran on the CPU beside a device does not go back to the device. */
 static qn_arc_rung next_rung(const qn_arc_batch *b, int code, int device)
 {
     const int is_beside = device == QN_CPU_SLOT && b->s->device != QN_CPU_SLOT;
 
     if (!qn_arc_code_is_limit(code) || code == ARC_E_STEPS || code == ARC_E_RESULT ||
-        b->rung == QN_ARC_RUNG_CPU)
+        code == ARC_E_TIMEOUT || b->rung == QN_ARC_RUNG_CPU)
         return QN_ARC_N_RUNGS;
     if (b->rung == QN_ARC_RUNG_MANY && !is_beside &&
         (code == ARC_E_ARENA || code == ARC_E_FRAMES || code == ARC_E_SLOTS))
@@ -65,8 +65,8 @@ static qn_status leave(qn_arc_batch *b, uint32_t job, int code, int device, qn_e
                                 limit, err);
 }
 
-/* Queues a job that exceeded a limit: for its next rung, or for this one again with more room for
- * outputs or a larger budget. */
+/* Queues a job that exceeded a limit: on its next rung, or on this one with more memory for outputs
+ * or a larger budget. */
 static qn_status queue_again(qn_arc_batch *b, uint32_t job, const arc_result *r, int device,
                              int *is_final, qn_err *err)
 {
@@ -113,7 +113,7 @@ static void count_runs(qn_arc_batch *b, const arc_result *results, uint32_t n, i
     stats->frames_high_water = frames;
 }
 
-/* Keeping. */
+/* Storing. */
 
 qn_status qn_arc_keep_outputs(qn_arc_session *s, const qn_arc_answer *answer, size_t *at,
                               qn_err *err)
@@ -129,8 +129,7 @@ out:
     return st;
 }
 
-/* Jobs are in the order of their cost, so their outcomes are scattered: threads share the cache
- * misses. */
+/* Jobs are in order of cost, so their outcomes are scattered: threads share the cache misses. */
 static void keep_results(qn_arc_batch *b, const uint32_t *jobs, uint32_t n,
                          const qn_arc_answer *answer, size_t out_at)
 {

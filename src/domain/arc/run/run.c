@@ -1,4 +1,4 @@
-/* run.c - a run in batches whose programs and values fit into the pool together. */
+/* run.c - runs jobs in batches whose programs and values fit into the pool together. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
@@ -8,69 +8,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { UPLOAD_GAP = 4096 };
-
-/* A pool is not made smaller than that; the engine finds memory for it, or the CPU runs. */
-enum { LEAST_POOL = 1 << 16 };
-
 #define OVERSIZE_BYTES ((size_t)1 << 31)
 
-/* Making resident. */
-
-/* Whether the batch has the content already, or gets it by its ticket, which is of the usual
- * pool. */
-static int is_resident(qn_arc_batch *b, qn_content_hold *hold, qn_arc_residence *at)
-{
-    if (at->version == b->state.version)
-        return 1;
-    if (b->home != &b->s->usual || !qn_content_retake(b->home->pool, hold, at->ticket)) {
-        *at = (qn_arc_residence){ 0 };
-        return 0;
-    }
-    at->version = b->state.version;
-    return 1;
-}
-
-static void note_taken(const qn_arc_batch *b, qn_content_taken taken, qn_arc_residence *at)
-{
-    if (taken != QN_CONTENT_RESIDENT)
-        return;
-    at->version = b->state.version;
-    if (b->home == &b->s->usual)
-        at->ticket = qn_content_last(b->home->pool);
-}
+/* Residency. */
 
 static qn_status take_program(qn_arc_batch *b, qn_content_hold *hold, int index,
                               qn_content_taken *taken, qn_err *err)
 {
     qn_arc_program_entry *k = &b->s->programs.items[index];
-    qn_status st = QN_OK;
 
     *taken = QN_CONTENT_RESIDENT;
-    if (k->at.version != b->state.version)
-        k->cost = qn_arc_program_cost(b->s, k);
-    if (is_resident(b, hold, &k->at))
+    if (qn_content_is_held(hold, &k->ticket))
         return QN_OK;
-    QN_TRY(qn_arc_pool_program(b->home->pool, hold, k->bytes, k->n, &k->pooled, taken, err));
-    note_taken(b, *taken, &k->at);
-out:
-    return st;
+    k->cost = qn_arc_program_cost(b->s, k);
+    if (qn_content_retake(b->home->pool, hold, &k->ticket))
+        return QN_OK;
+    return qn_arc_pool_program(b->home->pool, hold, k->bytes, k->n, &k->ticket, &k->pooled, taken,
+                               err);
 }
 
 static qn_status take_value(qn_arc_batch *b, qn_content_hold *hold, int index,
                             qn_content_taken *taken, qn_err *err)
 {
     qn_arc_value_entry *k;
-    qn_status st = QN_OK;
 
     *taken = QN_CONTENT_RESIDENT;
-    if (index < 0 || is_resident(b, hold, &(k = &b->s->values.items[index])->at))
+    if (index < 0)
+        return QN_OK;
+    k = &b->s->values.items[index];
+    if (qn_content_is_held(hold, &k->ticket) || qn_content_retake(b->home->pool, hold, &k->ticket))
         return QN_OK;
     k->pooled = k->slot;
-    QN_TRY(qn_arc_pool_value(b->home->pool, hold, &k->pooled, k->bytes, k->n, taken, err));
-    note_taken(b, *taken, &k->at);
-out:
-    return st;
+    return qn_arc_pool_value(b->home->pool, hold, k->bytes, k->n, &k->ticket, &k->pooled, taken,
+                             err);
 }
 
 qn_status qn_arc_take_job(qn_arc_batch *b, qn_content_hold *hold, const qn_arc_job *job,
@@ -89,8 +59,8 @@ out:
 
 /* A batch. */
 
-/* Runs as many jobs as the pool of the home has room for, at most `most`; batch->n says how many, 0
- * when not even one fits. */
+/* Runs as many jobs, up to `most`, as the pool of the home holds; batch->n says how many, 0 if not
+ * even one fits. */
 static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_err *err)
 {
     qn_content_taken taken = QN_CONTENT_RESIDENT;
@@ -98,25 +68,20 @@ static qn_status run_at(qn_arc_batch *b, qn_arc_home *home, uint32_t most, qn_er
     qn_status st = QN_OK;
 
     b->home = home;
-    b->state = (qn_arc_pool_state){ .pool = home->pool, .version = ++b->s->version };
     b->n_launched = 0;
     for (b->n = 0; b->n < most; b->n++) {
         QN_TRY(qn_arc_take_job(b, &hold, qn_arc_job_at(b, b->n), &taken, err));
         if (taken != QN_CONTENT_RESIDENT)
             break;
     }
-    b->state.n_fresh = qn_content_uploads(&hold, UPLOAD_GAP, &b->state.fresh);
     if (b->n)
         QN_TRY(qn_arc_run_rungs(b, err));
 out:
-    if (st == QN_OK)
-        qn_content_release(home->pool, &hold);
-    else
-        qn_content_abandon(home->pool, &hold);
+    qn_content_release(home->pool, &hold);
     return st;
 }
 
-/* A job that is larger than the pool runs on the CPU, in a pool of its own. */
+/* Runs a job that is larger than the pool on the CPU, in its own pool. */
 static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
 {
     qn_arc_session *s = b->s;
@@ -129,7 +94,7 @@ static qn_status run_oversize(qn_arc_batch *b, qn_err *err)
     if (s->device != QN_CPU_SLOT)
         QN_TRY(qn_arc_note_fallback(s, job, QN_ERR_LIMIT, reason, err));
     if (!s->oversize.pool)
-        QN_TRY(qn_arc_pool_open(OVERSIZE_BYTES, &s->oversize.pool, err));
+        QN_TRY(qn_arc_pool_open(s->ctx, OVERSIZE_BYTES, &s->oversize.pool, err));
     if (!s->oversize.executor)
         QN_TRY(qn_arc_executor_new(s->ctx, &limits, QN_CPU_SLOT, &s->oversize.executor, err));
     s->stats.oversize++;
@@ -142,24 +107,13 @@ out:
     return st;
 }
 
-/* The device has no memory for the pool: halves it, for the batch to be run in smaller ones. */
+/* Halves a pool for which the device has no memory, so that the batch runs in smaller ones. */
 static int shrink_pool(qn_arc_session *s)
 {
-    const size_t extent = qn_content_extent(s->usual.pool);
-    const size_t had = qn_content_budget(s->usual.pool);
-    size_t budget = LEAST_POOL;
+    const int is_smaller = qn_content_halve(s->usual.pool, s->device);
 
-    while (2 * budget < extent && 2 * budget < had)
-        budget *= 2;
-    if (had <= LEAST_POOL || budget >= had)
-        return 0;
-    qn_content_shrink(s->usual.pool, budget);
-    s->stats.pool_shrinks++;
-    qn_log_put(qn_ctx_log(s->ctx), QN_LOG_WARN,
-               "arc: %s has no memory for %zu KB of programs and grids; batches go in pieces of "
-               "%zu KB",
-               qn_device_id(s->ctx, s->device), extent >> 10, budget >> 10);
-    return 1;
+    s->stats.pool_shrinks += (uint64_t)is_smaller;
+    return is_smaller;
 }
 
 static qn_status run_batch(qn_arc_batch *b, uint32_t n_left, qn_err *err)
@@ -211,7 +165,7 @@ out:
     return st;
 }
 
-/* Counts what became of the jobs, and notes what their programs took, for the order of later
+/* Counts how the jobs ended, and records the steps of their programs, for the order of later
  * batches. */
 static void count_jobs(qn_arc_session *s, const qn_arc_job *jobs, uint32_t n)
 {

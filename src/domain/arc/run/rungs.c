@@ -1,4 +1,4 @@
-/* rungs.c - a batch on its way down the rungs, until each job has run or failed for good. */
+/* rungs.c - takes a batch down the rungs, until each job has run or failed for good. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
 #include "util/clock.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for the outputs of a launch: at least, when it is run again, and at most. */
+/* Bytes for the outputs of a repeated launch: at least LEAST_OUTPUT, and at most MOST_OUTPUT. */
 enum { LEAST_OUTPUT = 8 << 20, MOST_OUTPUT = 256 << 20 };
 
-/* Room that the outputs of a job take in most cases. */
+/* Bytes that are enough for the output of most jobs. */
 enum { OUTPUT_PER_JOB = 1024, OUTPUT_PER_RECORD = 256 };
 
 static const arc_program *program_of(const qn_arc_batch *b, uint32_t job)
@@ -21,7 +21,7 @@ static const arc_program *program_of(const qn_arc_batch *b, uint32_t job)
 
 /* Queues. */
 
-/* The first rung of the home whose slots suffice, which is known before anything has run. */
+/* The first rung of the home with enough slots, which is known before anything has run. */
 static qn_arc_rung first_rung(const qn_arc_batch *b, uint32_t job)
 {
     if (b->home != &b->s->usual)
@@ -37,10 +37,10 @@ static void push(qn_arc_queue *q, uint32_t job)
     q->jobs[q->n++] = job;
 }
 
-/* Jobs for the CPU beside a device come after the others. */
+/* Jobs for the CPU beside a device come last. */
 static qn_status queue_all(qn_arc_batch *b, qn_err *err)
 {
-    uint32_t *order = b->again; /* which is free before the first launch */
+    uint32_t *order = b->again; /* free before the first launch */
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_order(b, order, b->costs, err));
@@ -61,7 +61,7 @@ static void *carve(unsigned char **at, size_t size)
     return p;
 }
 
-/* Lists for all jobs, in memory that the session keeps from batch to batch. */
+/* Lists for all jobs, in memory that the session reuses from batch to batch. */
 static qn_status make_lists(qn_arc_batch *b, qn_err *err)
 {
     enum { N_ARRAYS = 5 + 2 * QN_ARC_N_RUNGS };
@@ -108,7 +108,7 @@ arc_instance qn_arc_instance_of(const qn_arc_session *s, const qn_arc_job *job, 
                            .expected = pooled(s, job->expected) };
 }
 
-/* Lists the launch's jobs as the machine takes them. */
+/* Lists the launch's jobs in the machine's format. */
 static void list_jobs(qn_arc_batch *b)
 {
     const qn_arc_session *s = b->s;
@@ -126,7 +126,7 @@ static void list_jobs(qn_arc_batch *b)
         b->output_bytes = bytes < MOST_OUTPUT ? bytes : MOST_OUTPUT;
 }
 
-/* Removes the jobs of the launch from the queue, except those that are to run there again. */
+/* Removes the jobs of the launch from the queue, except those to be run there again. */
 static void drop_done(qn_arc_batch *b)
 {
     qn_arc_queue *q = &b->waiting[b->rung];
@@ -136,8 +136,8 @@ static void drop_done(qn_arc_batch *b)
     q->n += b->n_again - b->n_now;
 }
 
-/* Outputs that found no room get twice as much the next time. Those that find none even in the
- * largest room run alone. */
+/* Doubles the memory for outputs that did not fit. Those that do not fit even into the largest run
+ * alone. */
 static void widen(qn_arc_batch *b)
 {
     const int none_is_done = b->n_again == b->n_now;
@@ -156,7 +156,7 @@ static void widen(qn_arc_batch *b)
 
 /* A rung. */
 
-/* Runs that are repeated on the same device are no fallback, but worth a line. */
+/* Repeats on the same device are not a fallback, but worth a log line. */
 static void log_reruns(const qn_arc_batch *b)
 {
     const qn_arc_executor *x = b->home->executor;
@@ -197,7 +197,7 @@ out:
     return st;
 }
 
-/* Queues what left the device for the CPU beside it. 0: there is nothing. */
+/* Queues the jobs that left the device for the CPU beside it. Returns 0 if there are none. */
 static int queue_beside(qn_arc_batch *b)
 {
     qn_arc_queue *q = &b->waiting[QN_ARC_RUNG_MANY];

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longest launch by estimate, below what the watchdogs of displays allow. */
+/* Longest launch by estimate, below the limits of display watchdogs. */
 enum { LAUNCH_MS = 200 };
 
 static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
@@ -27,7 +27,7 @@ static size_t pool_budget(qn_ctx *ctx, const qn_arc_session_options *options)
 
 /* Costs of programs. */
 
-/* As with the engine's profiles, a bad file is never a reason to fail. */
+/* As with the engine's profiles, a bad file never makes a run fail. */
 static void load_costs(qn_arc_session *s)
 {
     qn_err err = { .status = QN_OK };
@@ -71,7 +71,7 @@ qn_status qn_arc_session_new(qn_ctx *ctx, const qn_arc_session_options *options,
     s->device = qn_device_count(ctx) > 1 ? QN_CPU_SLOT + 1 : QN_CPU_SLOT;
     QN_TRY(qn_arc_executor_new(ctx, &s->limits, s->device, &s->usual.executor, err));
     s->executors[s->device] = s->usual.executor;
-    QN_TRY(qn_arc_pool_open(pool_budget(ctx, options), &s->usual.pool, err));
+    QN_TRY(qn_arc_pool_open(ctx, pool_budget(ctx, options), &s->usual.pool, err));
     QN_TRY(qn_arc_split_new(s, &options->split, &s->split, err));
     QN_TRY(qn_arc_costs_new(&s->costs, err));
     load_costs(s);
@@ -112,7 +112,7 @@ void qn_arc_session_free(qn_arc_session *s)
     free(s);
 }
 
-/* The executor of a device. The CPU beside a device has limits of its own. */
+/* The executor of a device. The CPU beside a device has its own limits. */
 qn_status qn_arc_session_executor(qn_arc_session *s, int device, qn_arc_executor **out, qn_err *err)
 {
     const qn_arc_limits limits =
@@ -128,7 +128,7 @@ out:
 
 /* Programs and values. */
 
-/* Room for `n` bytes followed by the id. */
+/* Allocates `n` bytes followed by the id. */
 static qn_status store(qn_arena *arena, const char *id, size_t n, unsigned char **bytes,
                        const char **copy, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* session_impl.h - the inside of a session, and a batch on its way down the rungs.
+/* session_impl.h - internals of a session, and a batch on its way down the rungs.
  *
  * A run goes through these files in this order:
  *
@@ -6,7 +6,7 @@
  *   run.c        makes the programs and values of a batch resident
  *   rungs.c      takes the batch down the rungs; order.c and cut.c say which jobs are next
  *   launch.c     runs a launch on a device, on several (split.c), or on the CPU; place.c chooses
- *   results.c    keeps results, and sends jobs that need more room to the next rung
+ *   results.c    stores results, and sends jobs that need more memory to the next rung
  */
 #ifndef QN_ARC_SESSION_IMPL_H
 #define QN_ARC_SESSION_IMPL_H
@@ -17,14 +17,8 @@
 #include "engine/engine.h"
 #include "util/arena.h"
 
-/* From so many jobs on, threads of the host are worth waking up. */
+/* From this many jobs on, it is worth waking threads of the host. */
 enum { QN_ARC_MANY = 1 << 14 };
-
-/* That content is in the pool: in the batch `version` it is, and later while the ticket is good. */
-typedef struct qn_arc_residence {
-    uint64_t version; /* of the pool, when it was last taken */
-    qn_content_ticket ticket;
-} qn_arc_residence;
 
 /* Programs and values that were added, with what the last batch that used them knows of them. */
 typedef struct qn_arc_value_entry {
@@ -33,7 +27,7 @@ typedef struct qn_arc_value_entry {
     uint32_t n;
     uint64_t slot;   /* its payload an offset into bytes */
     uint64_t pooled; /* while it is resident: the slot in the pool */
-    qn_arc_residence at;
+    qn_content_ticket ticket;
 } qn_arc_value_entry;
 
 typedef struct qn_arc_program_entry {
@@ -41,7 +35,7 @@ typedef struct qn_arc_program_entry {
     const unsigned char *bytes;
     size_t n;
     uint32_t pooled; /* while it is resident: the offset in the pool */
-    qn_arc_residence at;
+    qn_content_ticket ticket;
     uint64_t key;   /* in the table of costs */
     double cost;    /* of a run, by estimate */
     uint64_t steps; /* of runs that have not been added to the costs yet */
@@ -67,7 +61,7 @@ typedef struct qn_arc_outcome {
     size_t out_at, out_bytes;
 } qn_arc_outcome;
 
-/* A pool, and the executor that runs what is in it. */
+/* A pool and the executor that uses it. */
 typedef struct qn_arc_home {
     qn_content_store *pool;
     qn_arc_executor *executor;
@@ -76,9 +70,9 @@ typedef struct qn_arc_home {
 /* Common parts of programs: prefixes.c. */
 typedef struct qn_arc_common {
     qn_arc_prefix_mode mode;
-    size_t n_planned; /* programs of the plan; when there are others, a new one is made */
+    size_t n_planned; /* programs covered by the plan; if there are others, a new plan is made */
     qn_arc_prefixes plan;
-    qn_arc_program_entry *programs; /* prefixes, then the rest of each program */
+    qn_arc_program_entry *programs; /* prefixes, followed by the rest of each program */
     qn_arena values;                /* of the run */
 } qn_arc_common;
 
@@ -102,27 +96,26 @@ typedef struct qn_arc_decision {
 struct qn_arc_session {
     qn_ctx *ctx;
     int threads; /* of the host, for long lists */
-    int device;  /* of the first rung: the first one beyond the CPU where there is one */
+    int device;  /* of the first rung: the first device other than the CPU, if there is one */
     qn_arc_limits limits;
     qn_arc_home usual;
-    qn_arc_home oversize; /* for jobs that are larger than the pool, on the CPU; made when needed */
-    qn_arc_executor *executors[QN_MAX_DEVICES]; /* made when needed; one is that of `usual` */
-    qn_arc_split *split;                        /* several devices share the first rung, or NULL */
+    qn_arc_home oversize; /* for jobs larger than the pool, on the CPU; made when needed */
+    qn_arc_executor *executors[QN_MAX_DEVICES]; /* made when needed; one belongs to `usual` */
+    qn_arc_split *split;                        /* shares the first rung between devices; or NULL */
     qn_arc_route route;
     int ran_last;         /* the device that the last batch was routed to */
-    qn_arc_pace paces[2]; /* of the CPU and the device, before this process measured any */
-    int is_ready;         /* the device's kernel needs no compiler */
-    double on_cpu_us;     /* of batches that ran on the CPU because it does */
-    unsigned timed_first; /* bits: whose first batch of this process was timed */
+    qn_arc_pace paces[2]; /* of the CPU and the device, as known before this process measured any */
+    int is_ready;         /* the device's kernel is compiled */
+    double on_cpu_us;     /* of batches that ran on the CPU because it was not */
+    unsigned timed_first; /* bits: the places whose first batch in this process was timed */
     int measures_programs;
-    int is_measuring; /* nobody looks at the results of this run, and nothing is logged of them */
+    int is_measuring; /* results of this run are not used, and nothing is logged about them */
 
     qn_arc_common common;
     qn_arc_programs_added programs;
     qn_arc_values_added values;
     qn_arc_costs *costs;
     char costs_path[1200]; /* "": they are not saved */
-    uint64_t version;      /* of the pool, one for each batch */
     double launch_us;      /* longest launch by estimate; 0: any */
     double us_per_unit;    /* of launches so far; 0: none was timed */
     double deadline_us;    /* of runs; 0: none */
@@ -143,47 +136,46 @@ struct qn_arc_session {
     qn_arc_stats stats;
 };
 
-/* Jobs that wait for a rung, by their number in the batch. */
+/* Jobs waiting for a rung, by their number in the batch. */
 typedef struct qn_arc_queue {
     uint32_t *jobs;
     uint32_t n;
 } qn_arc_queue;
 
-/* How much jobs of a rung may take where there is a deadline: see deadline.c. */
+/* How many steps jobs of a rung may take under a deadline: see deadline.c. */
 enum { QN_ARC_FIRST_STEPS = 1024 };
 
 typedef struct qn_arc_budget {
     uint32_t steps;     /* of a job; 0: the limit on steps */
-    double wave_us;     /* the longest that launches with this budget took */
+    double wave_us;     /* the longest wave of launches with this budget */
     qn_arc_queue small; /* jobs for which it was too small */
 } qn_arc_budget;
 
-/* Jobs first .. first + n - 1 of a run, with all that they need resident at `home`. */
+/* Jobs first .. first + n - 1 of a run, with everything they need resident at `home`. */
 typedef struct qn_arc_batch {
     qn_arc_session *s;
     const qn_arc_job *jobs; /* of the run */
     uint32_t first, n;
     uint32_t want, trace_stride;
     qn_arc_home *home;
-    qn_arc_pool_state state;
     int n_launched; /* launches that ended well */
 
-    qn_arc_rung rung; /* the one that is being run */
+    qn_arc_rung rung; /* the current one */
     qn_arc_queue waiting[QN_ARC_N_RUNGS];
     qn_arc_budget budgets[QN_ARC_N_RUNGS];
     float *costs;        /* by job */
-    qn_arc_queue beside; /* jobs that take longer than devices are good at */
-    uint8_t *is_long;    /* by job: it is one of them */
+    qn_arc_queue beside; /* jobs that take longer than suits a device */
+    uint8_t *is_long;    /* per job: whether it is one of them */
 
     /* The launch: the first n_now jobs of the rung's queue. */
     uint32_t n_now;
     arc_instance *list;
-    float *listed;   /* costs by place in the list */
-    uint32_t *again; /* jobs that are to run on the same rung again */
+    float *listed;   /* costs by position in the list */
+    uint32_t *again; /* jobs to be run on the same rung again */
     uint32_t n_again;
-    size_t output_bytes; /* room for outputs */
-    int is_alone;        /* one job, whose output fits beside no other */
-    uint32_t n_alone;    /* jobs of which that is so, the first of the queue */
+    size_t output_bytes; /* for outputs */
+    int is_alone;        /* one job, whose output fits only by itself */
+    uint32_t n_alone;    /* jobs like that, the first in the queue */
 } qn_arc_batch;
 
 static inline const qn_arc_job *qn_arc_job_at(const qn_arc_batch *batch, uint32_t job)
@@ -205,7 +197,7 @@ static inline int qn_arc_takes_three(const qn_arc_session *session, int program)
     return (((const arc_program *)bytes)->flags & ARC_FLAG_THREE) != 0;
 }
 
-/* The value that is the job's grid; -1: none. */
+/* The value that is the job's grid, or -1. */
 static inline int qn_arc_job_grid(const qn_arc_session *session, const qn_arc_job *job)
 {
     return job->args[qn_arc_takes_three(session, job->program) ? 1 : 0];
@@ -215,29 +207,29 @@ static inline int qn_arc_job_grid(const qn_arc_session *session, const qn_arc_jo
 qn_status qn_arc_session_executor(qn_arc_session *session, int device, qn_arc_executor **out,
                                   qn_err *err);
 
-/* prefixes.c: runs all jobs and fills the outcomes, unless no value would be shared. Then *is_done
- * stays 0 and nothing has run. */
+/* prefixes.c: runs all jobs and fills the outcomes, unless no value would be shared. In that case
+ * *is_done stays 0 and nothing has run. */
 qn_status qn_arc_prefixes_run(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
                               uint32_t want, int *is_done, qn_err *err);
-void qn_arc_prefixes_forget(qn_arc_common *common); /* the programs are gone */
+void qn_arc_prefixes_forget(qn_arc_common *common); /* call it when the programs are gone */
 
-/* run.c: runs jobs first .. n - 1 of the list and fills their outcomes; those of jobs before
+/* run.c: runs jobs first .. n - 1 of the list and fills their outcomes; outcomes of jobs before
  * `first` stay. */
 qn_status qn_arc_run_all(qn_arc_session *session, const qn_arc_job *jobs, uint32_t first,
                          uint32_t n, uint32_t want, uint32_t trace_stride, qn_err *err);
 
-/* Makes what the job needs resident at the batch's home, if there is room. */
+/* Makes all that the job needs resident at the batch's home, if it fits. */
 qn_status qn_arc_take_job(qn_arc_batch *batch, qn_content_hold *hold, const qn_arc_job *job,
                           qn_content_taken *taken, qn_err *err);
 
-/* order.c: what a run of the program costs on a grid of a hundred cells, in scalar primitives, by
- * measurement or else by its instructions. */
+/* order.c: the cost of a run of the program on a grid of a hundred cells, in scalar primitives, as
+ * measured or else by its instructions. */
 double qn_arc_program_cost(const qn_arc_session *session, const qn_arc_program_entry *program);
 
-/* The jobs of the batch in the order in which they are handed out, and the cost of each job. */
+/* The jobs of the batch in the order of execution, and the cost of each. */
 qn_status qn_arc_order(const qn_arc_batch *batch, uint32_t *order, float *costs, qn_err *err);
 
-/* rungs.c: a job as the machine takes it, when all that it needs is resident. */
+/* rungs.c: a job in the machine's format, once all it needs is resident. */
 arc_instance qn_arc_instance_of(const qn_arc_session *session, const qn_arc_job *job,
                                 uint32_t number);
 
@@ -251,37 +243,38 @@ qn_status qn_arc_launch_run(qn_arc_batch *batch, qn_err *err);
 qn_status qn_arc_launch_on_cpu(qn_arc_batch *batch, const arc_instance *list, uint32_t n,
                                qn_arc_answer *answer, qn_err *err);
 
-/* split.c: a launch on several devices. *out stays NULL where the user does not share work among
+/* split.c: a launch on several devices. *out stays NULL if the user does not share work among
  * devices. */
 qn_status qn_arc_split_new(qn_arc_session *session, const qn_split_options *options,
                            qn_arc_split **out, qn_err *err);
-void qn_arc_split_free(qn_arc_split *split); /* NULL is fine */
+void qn_arc_split_free(qn_arc_split *split); /* may be NULL */
 qn_status qn_arc_split_run(qn_arc_split *split, qn_arc_batch *batch, const qn_arc_launch *launch,
                            qn_err *err);
 const char *qn_arc_split_name(const qn_arc_split *split); /* "sim:0+sim:1" */
 
 /* place.c: where batches and programs run. */
-void qn_arc_place_begin(qn_arc_session *session); /* reads what is known of both places */
-void qn_arc_place_end(qn_arc_session *session);   /* adds what was measured to the costs */
+void qn_arc_place_begin(qn_arc_session *session); /* reads what is known about both places */
+void qn_arc_place_end(qn_arc_session *session);   /* adds the measurements to the costs */
 qn_arc_decision qn_arc_place_batch(qn_arc_batch *batch, double units);
 
-/* Whether the router would send batches to the device, but its kernel has to be compiled first. */
+/* Whether batches stay on the CPU because the device's kernel is not compiled yet. */
 int qn_arc_place_waits(qn_arc_session *session);
 
-/* The batch took `us` where it was sent, or ran elsewhere (us < 0). */
+/* The batch took `us` where it was sent; us < 0: it ran elsewhere. */
 void qn_arc_batch_took(qn_arc_session *session, const qn_arc_decision *decision, double us);
 
 /* Milliseconds that runs of the context have waited for compilers. */
 double qn_arc_waited_ms(const qn_arc_session *session);
 
-/* Measures programs of the jobs that have no place yet, if the session does that. */
+/* Measures programs of the jobs that have no place yet, if the session measures programs. */
 qn_status qn_arc_place_programs(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,
                                 qn_err *err);
 
 /* Whether the CPU runs the job of the batch in place of a device. */
 int qn_arc_batch_is_for_cpu(const qn_arc_batch *batch, uint32_t job);
 
-/* results.c: takes results of jobs first .. first + n - 1 of the launch, which ran on `device`. */
+/* results.c: handles the results of jobs first .. first + n - 1 of the launch, which ran on
+ * `device`. */
 qn_status qn_arc_take_results(qn_arc_batch *batch, uint32_t first, uint32_t n,
                               const qn_arc_answer *answer, int device, qn_err *err);
 
@@ -293,25 +286,25 @@ qn_status qn_arc_keep_outputs(qn_arc_session *session, const qn_arc_answer *answ
 qn_status qn_arc_note_fallback(const qn_arc_session *session, const qn_arc_job *job,
                                qn_status status, const char *reason, qn_err *err);
 
-/* verify.c: compares results of the launch with those of the CPU. Those that differ are replaced
- * and logged; under --fallback=error they are an error. */
+/* verify.c: compares results of the launch with those of the CPU. Differing ones are replaced and
+ * logged; under --fallback=error they are an error. */
 qn_status qn_arc_verify(qn_arc_batch *batch, qn_err *err);
 
 /* deadline.c: sets the first budgets of all rungs. */
 void qn_arc_deadline_begin(qn_arc_batch *batch);
 int qn_arc_deadline_is_over(const qn_arc_batch *batch);
 
-/* A launch of the batch took `us`. */
+/* Notes that a launch of the batch took `us`. */
 void qn_arc_deadline_took(qn_arc_batch *batch, double us);
 
-/* Whether a job that ended so waits for a larger budget. */
+/* Whether a job with this result waits for a larger budget. */
 int qn_arc_deadline_is_short(const qn_arc_batch *batch, const arc_result *result);
 
-/* Queues jobs whose budget was too small again, with a larger one. 0: there are none, or there is
- * no time for them and they have been given up. */
+/* Queues jobs whose budget was too small again, with a larger one. Returns 0 if there are none, or
+ * if there is no time for them and they have been given up. */
 int qn_arc_deadline_again(qn_arc_batch *batch);
 
-/* Gives up all jobs that wait for a rung. */
+/* Gives up all jobs waiting for a rung. */
 void qn_arc_deadline_give_up(qn_arc_batch *batch, qn_arc_rung rung);
 
 #endif

@@ -1,4 +1,4 @@
-/* slots.c - buffers and graphs of launches that overlap. */
+/* slots.c - buffers and graphs of overlapping launches. */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/executor_impl.h"
 #include "kernel/arc_reset.gen.h"
@@ -36,9 +36,10 @@ void qn_arc_slot_free(qn_arc_slot *at)
     free(at->host_trace);
 }
 
-/* Room. */
+/* Buffers. */
 
-/* A buffer of at least `bytes`. A larger one replaces it, and the graphs are built again. */
+/* Makes sure that a buffer has at least `bytes`. A larger one replaces it, and the graphs are built
+ * again. */
 static qn_status need_buf(qn_arc_executor *x, qn_arc_slot *at, qn_buf **buf, const char *name,
                           size_t bytes, qn_err *err)
 {
@@ -54,8 +55,8 @@ static qn_status need_buf(qn_arc_executor *x, qn_arc_slot *at, qn_buf **buf, con
     return qn_buf_new(x->ctx, name, size, buf, err);
 }
 
-/* Outputs are a few hundred bytes each. Where they are more, runs that found no room are run
- * again. */
+/* Outputs take a few hundred bytes each. Where they take more, runs whose output does not fit are
+ * run again. */
 static size_t output_bytes(const qn_arc_launch *l)
 {
     const size_t usual = (size_t)l->n * OUTPUT_PER_RUN + LEAST_OUTPUT;
@@ -80,8 +81,8 @@ out:
     return st;
 }
 
-/* Host memory that is touched only as far as programs need it. Where there are not even addresses
- * for all teams there are fewer teams. */
+/* Host memory that is touched only as far as programs need it. If there are not even addresses for
+ * all teams, the number of teams is reduced. */
 static qn_status take_wide_arenas(qn_arc_executor *x, qn_buf **arenas, qn_err *err)
 {
     qn_arc_room *r = &x->rooms[QN_ARC_RUNG_CPU];
@@ -94,8 +95,8 @@ static qn_status take_wide_arenas(qn_arc_executor *x, qn_buf **arenas, qn_err *e
     return qn_buf_wrap(x->ctx, "arc.arenas", x->wide, (size_t)r->n_teams * r->arena, arenas, err);
 }
 
-/* Half as many teams while the device has no room for all arenas, down to one for each unit. If
- * even those do not fit, the engine evicts others or runs on the CPU. */
+/* Halves the number of teams while the device has no memory for all arenas, down to one team per
+ * unit. If even those do not fit, the engine evicts other data or runs on the CPU. */
 static qn_status take_arenas(qn_arc_executor *x, qn_arc_slot *at, qn_arc_room *r, qn_buf **arenas,
                              qn_err *err)
 {
@@ -160,7 +161,7 @@ out:
 
 /* A launch. */
 
-/* Teams of a group that run together; 1 where teams share no group. */
+/* Teams of a group that run together; 1 if teams share no group. */
 static uint32_t teams_together(const qn_arc_executor *x)
 {
     const int is_cuda = strncmp(qn_device_id(x->ctx, x->device), "cuda", 4) == 0;
@@ -168,7 +169,7 @@ static uint32_t teams_together(const qn_arc_executor *x)
     return is_cuda && x->lanes == QN_ARC_USUAL_LANES ? (uint32_t)(QN_TEAM_ITEMS / x->lanes) : 1;
 }
 
-/* Instances that are padded to one program; 0: the list is not padded. */
+/* Number of instances to pad each program to; 0: no padding. */
 static uint32_t padding_of(const qn_arc_executor *x, qn_arc_rung rung)
 {
     const uint32_t together = teams_together(x);
@@ -178,7 +179,8 @@ static uint32_t padding_of(const qn_arc_executor *x, qn_arc_rung rung)
     return together > 1 ? together : x->limits.pad_to;
 }
 
-/* n_list instances are listed; in_step of them run one program, or 0. */
+/* n_list instances are listed; in_step of them run one program, or 0. What is compiled first has no
+ * limit on time, since compiling does not count. */
 static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_launch *l,
                       uint32_t n_list, uint32_t in_step)
 {
@@ -201,13 +203,14 @@ static arc_par par_of(const qn_arc_executor *x, qn_arc_rung rung, const qn_arc_l
                      .trace_stride = l->trace_stride,
                      .n_queues = d.n_queues,
                      .singles = d.singles,
-                     .chunk = d.chunk };
+                     .chunk = d.chunk,
+                     .until_us = x->variant && rung != QN_ARC_RUNG_CPU ? 0 : (u64)l->until_us };
     if (rung != QN_ARC_RUNG_CPU && x->device != QN_CPU_SLOT)
         memcpy(par.off, x->limits.off, sizeof par.off);
     return par;
 }
 
-/* The instances as the device takes them: padded to n if `padding`, and numbered from 0. */
+/* The instances in the device's format: padded to n if `padding`, and numbered from 0. */
 static qn_status write_list(qn_arc_executor *x, qn_arc_slot *at, const qn_arc_launch *l,
                             uint32_t padding, uint32_t n, qn_err *err)
 {
@@ -262,7 +265,7 @@ out:
     return st;
 }
 
-/* A code that the machine never gives comes from a faulty device; such a result is not used. */
+/* A code that the machine never returns comes from a faulty device; such a result is not used. */
 static void refuse_unknown_codes(arc_result *results, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
@@ -270,7 +273,7 @@ static void refuse_unknown_codes(arc_result *results, uint32_t n)
             results[k].code = ARC_E_UNSUPPORTED;
 }
 
-/* Results first: their first record says how much of the output is used. */
+/* Results come first: their first record says how much of the output is used. */
 qn_status qn_arc_executor_collect(qn_arc_executor *x, int slot, const qn_arc_launch *l,
                                   qn_arc_answer *answer, qn_err *err)
 {
@@ -308,7 +311,15 @@ void qn_arc_executor_reset(qn_arc_executor *x)
         x->slots[i].is_taken = 0;
 }
 
-qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc_pool_state *state,
+/* The pool's buffer is an argument of all graphs. */
+qn_status qn_arc_executor_update(qn_arc_executor *x, qn_content_store *pool, qn_err *err)
+{
+    for (int i = 0; i < QN_ARC_SLOTS && !qn_content_buffer(pool, x->device); i++)
+        qn_arc_slot_free_graphs(&x->slots[i]);
+    return qn_content_update(pool, x->device, &x->pool, err);
+}
+
+qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, qn_content_store *pool,
                               const qn_arc_launch *l, qn_arc_answer *answer, int *device,
                               qn_err *err)
 {
@@ -317,7 +328,7 @@ qn_status qn_arc_executor_run(qn_arc_executor *x, qn_arc_rung rung, const qn_arc
     qn_status st = QN_OK;
 
     qn_arc_executor_reset(x);
-    QN_TRY(qn_arc_executor_update(x, state, err));
+    QN_TRY(qn_arc_executor_update(x, pool, err));
     QN_TRY(qn_arc_executor_prepare(x, rung, l, &slot, &graph, err));
     QN_TRY(qn_graph_run(graph, err));
     QN_TRY(qn_graph_wait(graph, err));

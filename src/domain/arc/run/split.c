@@ -1,9 +1,9 @@
-/* split.c - a launch on several devices.
+/* split.c - runs a launch on several devices.
  *
  * The list is cut into pieces of about equal cost. The engine's split gives each device a block of
  * them, or the next piece whenever a device becomes free. Each device has an executor with a copy
- * of the pool. When a device fails, the others take its pieces; when none is left, the CPU takes
- * the rest and logs that. The result of an instance does not depend on the device.
+ * of the pool. If a device fails, the others take its pieces; if none is left, the CPU runs the
+ * rest and logs that. The result of an instance does not depend on the device.
  */
 #include "domain/arc/run/cut.h"
 #include "domain/arc/run/session_impl.h"
@@ -17,14 +17,14 @@ struct qn_arc_split {
     qn_arc_session *s;
     qn_split *split;
     int set[QN_MAX_DEVICES], n_set;
-    qn_arc_batch *batch; /* of the launch that is run */
+    qn_arc_batch *batch; /* of the current launch */
     const qn_arc_launch *launch;
     qn_arc_piece *pieces;
     int n_pieces, pieces_room;
     char name[QN_MAX_DEVICES * 24];
 };
 
-/* The work of the engine's split, one item for each piece. */
+/* The work of the engine's split, with one item per piece. */
 
 static qn_arc_launch launch_of(const qn_arc_split *split, const qn_arc_piece *p)
 {
@@ -42,7 +42,7 @@ static qn_status executor_of(qn_arc_split *split, int device, qn_arc_executor **
     qn_status st = QN_OK;
 
     QN_TRY(qn_arc_session_executor(split->s, device, out, err));
-    QN_TRY(qn_arc_executor_update(*out, &split->batch->state, err));
+    QN_TRY(qn_arc_executor_update(*out, split->batch->home->pool, err));
 out:
     return st;
 }
@@ -159,8 +159,8 @@ static qn_status cut(qn_arc_split *split, const float *costs, qn_err *err)
     return QN_OK;
 }
 
-/* Updates all pools ahead of the run, so that no device waits for another's upload. A device that
- * cannot do it is dealt with when it gets a piece. */
+/* Updates all pools ahead of the run, so that no device waits for another's upload. A device where
+ * this fails is dealt with when it gets a piece. */
 static void update_all(qn_arc_split *split)
 {
     for (int d = 0; d < QN_MAX_DEVICES; d++)

@@ -1,8 +1,8 @@
-/* verify.c - checks a share of the runs of a device against the CPU.
+/* verify.c - checks a sample of a device's runs against the CPU.
  *
  * The engine's cross-check compares whole arrays after every stage, but no two devices leave the
  * same bytes in arenas, which are scratch. So it is off during launches of grid programs, and
- * results of runs are compared here, as many as --verify-sample says.
+ * results of runs are compared here, as many as --verify-sample requests.
  */
 #include "domain/arc/run/session_impl.h"
 #include "domain/arc/value/value.h"
@@ -21,7 +21,7 @@ static int is_sampled(qn_arc_session *s)
     return (uint64_t)((k + 1) * share) > (uint64_t)(k * share);
 }
 
-/* A job that waits for another rung, or found no room for its output, has no result yet. */
+/* A job that waits for another rung, or whose output did not fit, has no result yet. */
 static int has_result(const qn_arc_batch *b, uint32_t job)
 {
     const int code = b->s->outcomes[b->first + job].result.code;
@@ -78,7 +78,7 @@ static int is_same(const qn_arc_session *s, const qn_arc_outcome *had, const arc
     return same;
 }
 
-/* Compares all; jobs that differ get the CPU's result. */
+/* Compares all sampled jobs; those that differ get the CPU's result. */
 static qn_status compare(qn_arc_batch *b, const uint32_t *places, uint32_t n,
                          const qn_arc_answer *answer, uint32_t *n_wrong, uint32_t *first_wrong,
                          qn_err *err)
@@ -92,7 +92,7 @@ static qn_status compare(qn_arc_batch *b, const uint32_t *places, uint32_t n,
         qn_arc_outcome *had = &b->s->outcomes[b->first + jobs[places[k]]];
         const arc_result *r = &answer->results[k];
 
-        /* On the CPU another limit may come first, which proves nothing. */
+        /* The CPU may hit another limit first, which proves nothing. */
         if ((qn_arc_code_is_limit(r->code) && r->code != ARC_E_STEPS) ||
             is_same(b->s, had, r, answer, (b->want & ARC_WANT_OUTPUT) != 0))
             continue;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More would be a picture that nobody can look at, in memory that a page does not need. */
+/* A larger picture could not be viewed, and would take memory that a page does not need. */
 #define MOST_PIXELS ((size_t)100 << 20)
 
 uint32_t qn_arc_colour(int colour)

@@ -1,7 +1,7 @@
 /* figure_html.c - rows of grids as one page of inline SVG.
  *
- * All cells of a colour are one path, a run of equal cells in a row one piece of it: a page of a
- * thousand results stays small enough for a browser.
+ * All cells of a colour are one path, with one piece for each run of equal cells in a row: this
+ * keeps a page of a thousand results small enough for a browser.
  */
 #include "domain/arc/show/figure.h"
 #include "util/page/figures.h"
@@ -54,7 +54,7 @@ static void add_marks(qn_str *html, const qn_arc_grid *grid, const qn_arc_grid *
     qn_str_add(html, "\"/>");
 }
 
-/* `expected` is NULL, or the grid that differing cells are marked against. */
+/* `expected` is NULL, or the grid against which differing cells are marked. */
 static void add_grid(qn_str *html, const char *name, const qn_arc_grid *grid,
                      const qn_arc_grid *expected)
 {
@@ -113,7 +113,7 @@ static void add_row(qn_str *html, const qn_arc_figure_row *row)
     qn_str_add(html, "</figure>\n");
 }
 
-/* Rows as data: a grid is a list of rows, each a text of digits. */
+/* Rows as data: a grid is a list of rows, each a string of digits. */
 
 static json_t *grid_to_json(const qn_arc_grid *grid)
 {

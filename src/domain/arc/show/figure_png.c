@@ -10,7 +10,7 @@ enum { MARGIN = 16, GAP = 24, ARROW = 40, FRAME = 3 };
 #define RIGHT     0x2ECC40u
 #define WRONG     0xFF4136u
 
-/* Small grids get large cells, so that rows look alike. */
+/* Small grids get large cells, so that all rows look alike. */
 static int pitch_of(const qn_arc_figure *figure)
 {
     int most = 1;
@@ -64,7 +64,8 @@ static layout lay_out(const qn_arc_figure *figure)
         sizes.input = largest(sizes.input, width_of(&row->input, sizes.pitch));
         sizes.output = largest(sizes.output, width_of(&row->output, sizes.pitch));
         sizes.expected = largest(sizes.expected, width_of(&row->expected, sizes.pitch));
-        /* A picture of so many rows is refused by its size; the sum must not overflow. */
+        /* A picture of too many rows is refused by its size; the sum must not overflow before
+         * that. */
         if (sizes.height < QN_PNG_MAX_SIDE)
             sizes.height += row_height(row, sizes.pitch) + GAP + (row->starts_part ? GAP : 0);
     }

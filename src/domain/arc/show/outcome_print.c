@@ -1,7 +1,7 @@
 /* outcome_print.c - one run as a line of JSON.
  *
- * A batch has hundreds of thousands of them, so that members are appended as text; only what is
- * neither a number nor a plain word nor a grid goes through a JSON value.
+ * A batch has hundreds of thousands of them, so members are appended as text; only what is neither
+ * a number, a plain word nor a grid goes through a JSON value.
  */
 #include "domain/arc/show/show.h"
 #include "domain/arc/value/value.h"

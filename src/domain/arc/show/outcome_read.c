@@ -56,7 +56,7 @@ static qn_status copy_grid(reader *r, const qn_arc_grid *from, qn_arc_grid *to)
     return QN_OK;
 }
 
-/* Grids that the line lacks. */
+/* Adds the grids that the line lacks. */
 static qn_status add_grids(reader *r, qn_arc_outcome *o)
 {
     const qn_arc_task *const task = r->tasks ? qn_arc_tasks_find(r->tasks, o->task) : NULL;

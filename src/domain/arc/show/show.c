@@ -11,7 +11,7 @@
 
 enum { MOST_SIDE = 1000, MOST_TEXT = 600 };
 
-/* A row with the texts and cells that are its own. */
+/* A row with the texts and cells that it owns. */
 typedef struct row_parts {
     char label[256];
     char *note;
@@ -114,7 +114,7 @@ out:
 
 /* Results. */
 
-/* The value as text, cut where it gets long. */
+/* The value as text, shortened if it is long. */
 static char *text_of(const qn_arc_value *value)
 {
     qn_str text = { 0 };

@@ -10,7 +10,7 @@ enum { MOST_PAIRS = 1000 };
 
 /* Grids. */
 
-/* Rows and columns of a grid whose rows are alike; `where` names it. */
+/* Rows and columns of a grid whose rows have equal length; `where` names it. */
 static qn_status measure(const json_t *json, const char *where, qn_arc_grid *out, qn_err *err)
 {
     const size_t rows = json_array_size(json);
@@ -139,7 +139,7 @@ out:
     return st;
 }
 
-/* The pairs of one part, "train" or "test", into `out`. */
+/* Reads the pairs of one part, "train" or "test", into `out`. */
 static qn_status read_part(const json_t *json, const char *part, const char *where,
                            qn_arc_pair *out, qn_err *err)
 {

@@ -1,7 +1,7 @@
 /* decode.c - slots and bytes back into trees, and bytes from one place to another.
  *
  * Checks every offset and length, since a device wrote them. Values may share content, so a small
- * buffer can describe a huge tree: the tree is limited, and moving marks what it moved.
+ * buffer can describe a huge tree: the size of the tree is limited.
  */
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_value.h"
@@ -21,7 +21,7 @@ typedef struct source {
     qn_err *err;
 } source;
 
-/* Where the `bytes` bytes of a payload start. */
+/* Finds where the `bytes` bytes of a payload start. */
 static qn_status find(const source *from, uint64_t slot, size_t bytes, size_t *at, qn_err *err)
 {
     const uint32_t payload = ARC_PAYLOAD(slot);

@@ -1,7 +1,7 @@
-/* encode.c - trees of values into slots and bytes, each in its one representation.
+/* encode.c - trees of values into slots and bytes, each in its canonical representation.
  *
- * A container's own content comes first, then that of its items, so equal values laid out from
- * the same place give the same bytes.
+ * A container's own content precedes that of its items, so equal values laid out from the same
+ * offset give the same bytes.
  */
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
@@ -23,7 +23,7 @@ void qn_arc_blob_free(qn_arc_blob *blob)
     blob->n = blob->room = 0;
 }
 
-/* Which representation. */
+/* Choosing the representation. */
 
 static int fits(const qn_arc_value *v, int64_t least, int64_t most)
 {
@@ -58,7 +58,7 @@ static int is_object_cell(const qn_arc_value *v)
 
 /* Bytes. */
 
-/* Appends `bytes` zeros from a multiple of 8 on; *at is where they start. */
+/* Appends `bytes` zeros at the next multiple of 8; *at is where they start. */
 static qn_status take(qn_arc_blob *blob, size_t bytes, size_t *at, qn_err *err)
 {
     const size_t from = (blob->n + 7) & ~(size_t)7;
@@ -140,7 +140,7 @@ static qn_status encode_keys(const qn_arc_value *v, int tag, qn_arc_blob *blob, 
 static qn_status encode_at(const qn_arc_value *v, qn_arc_blob *blob, int depth, uint64_t *slot,
                            qn_err *err);
 
-/* `head` bytes, then the slots of the items. */
+/* Writes `head` bytes, then the slots of the items. */
 static qn_status encode_items(const qn_arc_value *v, size_t head, qn_arc_blob *blob, int depth,
                               size_t *at, qn_err *err)
 {
@@ -168,7 +168,7 @@ static qn_status encode_slots(const qn_arc_value *v, int tag, qn_arc_blob *blob,
     return st;
 }
 
-/* Whether a call of it may be a loop over elements. */
+/* Whether calling it may loop over elements. */
 static int may_loop(const qn_arc_value *v)
 {
     if (v->kind == QN_ARC_PRIM)

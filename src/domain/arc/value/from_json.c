@@ -1,7 +1,7 @@
-/* from_json.c - JSON into values, with the place of a fault as a path.
+/* from_json.c - JSON into values; errors give the position as a path.
  *
- * The path grows on the way down and is cut on the way back, so that it costs nothing until a
- * fault is reported.
+ * The path grows on the way down and is cut on the way back, so it costs nothing until a fault is
+ * reported.
  */
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_ops.h"
@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static qn_status refuse(reader *r, const c
     return qn_fail(r->err, QN_ERR_INPUT, "%s%s: %s", r->where, r->path, text);
 }
 
-/* Appends "/key/i" to the path; the result is where to cut it again. */
+/* Appends "/key/i" to the path; returns where to cut it again. */
 static size_t enter(reader *r, const char *key, size_t i)
 {
     const size_t at = strlen(r->path);
@@ -65,7 +65,7 @@ static qn_status read_value(reader *r, const json_t *json, qn_arc_value *out);
 
 typedef qn_status item_reader(reader *r, const json_t *json, qn_arc_value *out);
 
-/* Reads each entry of a list, but for the first `skip`, with `read_item`. */
+/* Reads each entry of a list, except the first `skip`, with `read_item`. */
 static qn_status read_list(reader *r, const char *key, const json_t *list, size_t skip,
                            item_reader *read_item, qn_arc_value **out)
 {
@@ -199,8 +199,8 @@ static int arity_of(const qn_arc_value *function)
     return function->kind == QN_ARC_PRIM ? qn_arc_op_arity((int)function->number) : function->step;
 }
 
-/* Binding one of two arguments leaves one, one of three leaves two; a function of any other number
- * is taken for one of four. */
+/* Binding one of two arguments leaves one, one of three leaves two; any other function is taken to
+ * have four. */
 static int bound_arity(const qn_arc_value *function)
 {
     const int arity = arity_of(function);

@@ -1,4 +1,4 @@
-/* known.c - tables of constants and primitives, and how a word is found in them. */
+/* known.c - tables of constants and primitives, and looking up a word in them. */
 #include "domain/arc/value/value.h"
 
 #include <string.h>
@@ -26,8 +26,8 @@
     X(NEG_UNITY, -1, -1) X(UP_RIGHT, -1, 1) X(DOWN_LEFT, 1, -1) X(ZERO_BY_TWO, 0, 2) \
     X(TWO_BY_ZERO, 2, 0) X(TWO_BY_TWO, 2, 2) X(THREE_BY_THREE, 3, 3)
 
-/* Variants by the type of the operand: tuple, frozenset, indices, object. The primitives look at
- * the operand themselves, so that all variants are one. */
+/* Variants by the type of the operand: tuple, frozenset, indices, object. The primitives inspect
+ * the operand themselves, so all variants are the same. */
 #define VARIANTS(X) \
     X(combine_t, combine) X(combine_f, combine) X(size_t, size) X(size_f, size) X(merge_t, merge) \
     X(merge_f, merge) X(first_t, first) X(first_f, first) X(last_t, last) X(last_f, last) \
@@ -95,7 +95,7 @@ static const struct {
                   INTEGERS(INTEGER_ROW) PAIRS(PAIR_ROW) };
 enum { N_CONSTANTS = sizeof constants / sizeof *constants };
 
-/* Of what nobody may name, that of the first primitive once more. */
+/* An unnameable primitive repeats the name of the first one. */
 #define OP_NAME(number, name, arity, class_, guard, priority)                                      \
     number < ARC_N_NAMED ? #name : "identity",
 #define FIRST_NAME(name, ...) #name,
@@ -165,6 +165,7 @@ const char *qn_arc_code_name(int code)
         [ARC_E_RESULT] = "RESULT",
         [ARC_E_TIMEOUT] = "TIMEOUT",
         [ARC_E_LOOPS] = "LOOPS",
+        [ARC_E_COMPARED] = "COMPARED",
     };
 
     return code >= 0 && code < ARC_N_CODES ? names[code] : "?";

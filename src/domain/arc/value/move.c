@@ -1,7 +1,7 @@
-/* move.c - the content of a value from one place to another.
+/* move.c - moves the content of a value from one place to another.
  *
- * Values may share content, also by pointing into the middle of each other's slots; a bit for
- * every slot in the bytes remembers what was moved already.
+ * Values may share content, even by pointing into the middle of each other's slots; a bit for every
+ * slot in the bytes records what has been moved.
  */
 #include "domain/arc/value/value.h"
 #include "kernel/arc/arc_value.h"

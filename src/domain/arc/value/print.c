@@ -1,7 +1,7 @@
 /* print.c - values as the language writes them. */
 #include "domain/arc/value/value.h"
 
-/* By hand: an output has hundreds of numbers. */
+/* Written by hand for speed: an output has hundreds of numbers. */
 void qn_arc_print_number(qn_str *out, int64_t number)
 {
     uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;

@@ -64,7 +64,7 @@ static json_t *with_items(json_t *list, const qn_arc_value *v,
     return list;
 }
 
-/* {key: content}, whose content is taken over; NULL where that is NULL. */
+/* {key: content}; takes ownership of the content. NULL if that is NULL. */
 static json_t *under(const char *key, json_t *content)
 {
     return json_pack("{s:o}", key, content);

@@ -1,7 +1,7 @@
 /* value.c - the heap of value trees, their canonical order, sets and grids.
  *
- * Order and equality are written here over plain trees, apart from what devices do on packed
- * forms, so that each can be tested against the other.
+ * Order and equality are implemented here on plain trees, independently of the packed forms on
+ * devices, so that each can be tested against the other.
  */
 #include "domain/arc/value/value.h"
 #include "util/status.h"
@@ -143,7 +143,7 @@ static void sort_by_insertion(qn_arc_value *items, int n)
     }
 }
 
-/* `spare` has room for half of the items. */
+/* `spare` holds half of the items. */
 static void sort_by_merging(qn_arc_value *items, int n, qn_arc_value *spare)
 {
     const int half = n / 2;
@@ -170,8 +170,8 @@ qn_arc_value qn_arc_set_of(qn_arc_value *items, int n)
     qn_arc_value *const spare = n > 16 ? malloc((size_t)(n / 2) * sizeof *items) : NULL;
     int n_different = 0;
 
-    /* Both sorts are stable, so that the first of equal items is the one that stays. Without
-     * memory for merging, insertion takes longer. */
+    /* Both sorts are stable, so the first of equal items is the one that stays. Insertion sort,
+     * which takes longer, is used if there is no memory for merging. */
     if (spare)
         sort_by_merging(items, n, spare);
     else

@@ -4,8 +4,8 @@
  * and CUDA in one, or in WGSL. Names are made from numbers; the graph's own name appears in a
  * comment.
  *
- * The kernel of a tape is a MAP over instances. Its arguments are those of the following list
- * that the tape needs, in this order (qn_fit_kernel_args):
+ * The kernel of a tape is a MAP over instances. It takes those of the following arguments that the
+ * tape needs, in this order (qn_fit_kernel_args):
  *
  * VAL(i64, ld)        rows of the tables below begin at k * ld
  * IN(u32, idx)        [slot][i]: where in x the block begins, in numbers
@@ -45,7 +45,7 @@ void qn_fit_print_support(const qn_fit_tape *const *tapes, int n, qn_str *out);
 qn_status qn_fit_print_map(const qn_fit_tape *tape, const char *name, qn_fit_precision precision,
                            qn_str *out, qn_err *err);
 
-/* Like qn_fit_print_map, with a Jacobian, written or read, that is stored in another precision than
+/* Like qn_fit_print_map, but the Jacobian it writes or reads is stored in a precision other than
  * that of the computation. */
 qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
                                   qn_fit_precision precision, qn_fit_precision storage, qn_str *out,
@@ -56,8 +56,8 @@ qn_status qn_fit_print_map_stored(const qn_fit_tape *tape, const char *name,
 qn_status qn_fit_print_function(const qn_fit_tape *tape, const char *name,
                                 qn_fit_precision precision, qn_str *out, qn_err *err);
 
-/* The leaves, except literals, that are arguments of the function, in order; returns their number.
- * `out` has room for n_values. */
+/* Lists the leaves, except literals, that are arguments of the function, in order; returns their
+ * number. `out` holds up to n_values. */
 int qn_fit_function_inputs(const qn_fit_tape *tape, uint32_t *out);
 
 /* A whole WGSL module with the entry point `name`: tables as bindings 0.. of group 0 in the order
@@ -98,7 +98,7 @@ qn_status qn_fit_print_values(const qn_fit_tape *tape, qn_fit_style style, qn_st
 void qn_fit_replace_words(const char *text, const char *const *names, const qn_fit_words *words,
                           qn_str *out);
 
-/* Whether a text names `word`. NULL names none. */
+/* Whether `text` contains the word `word`; a NULL text does not. */
 int qn_fit_has_word(const char *text, const char *word);
 
 /* Support functions in order of declaration; NULL past the last. */

@@ -46,7 +46,7 @@ static int is_first_arg(const qn_fit_value *v, int arg)
     return 1;
 }
 
-/* 0: no memory, which memory->failed says too. */
+/* Returns 0 when out of memory, as memory->failed also says. */
 static int users_of(const qn_fit_tape *tape, qn_arena *memory, users *out)
 {
     const size_t n = (size_t)tape->n_values;
@@ -125,7 +125,8 @@ static void place_above(sorter *s, uint32_t v)
     }
 }
 
-/* Writes the numbers of all values, ordered from the outputs upwards. 0: no memory. */
+/* Writes the numbers of all values, ordered from the outputs upwards. Returns 0 when out of
+ * memory. */
 static int order_up(const qn_fit_tape *tape, const users *of, uint32_t *out)
 {
     const uint32_t n = (uint32_t)tape->n_values;
@@ -151,8 +152,8 @@ static int order_up(const qn_fit_tape *tape, const users *of, uint32_t *out)
 
 /* Rewriting. */
 
-/* MAX_PRICE: a root, a quotient and a few operations around them. MAX_DEPTH: how far a value is
- * followed that only serves to compute others again. */
+/* MAX_PRICE: a root, a quotient and a few operations around them. MAX_DEPTH: how many levels of
+ * values that only serve to compute others again are followed. */
 enum { NEVER = UINT32_MAX, MAX_VALUES = 8000, MAX_PRICE = 80, MAX_DEPTH = 4, MAX_GROWTH = 3 };
 
 typedef struct {
@@ -240,7 +241,7 @@ static int price(rewriter *w, uint32_t v, double most)
     return total;
 }
 
-/* Cached until that time is reached or a value that needs it is dropped. */
+/* Cached until that point is reached or a value that needs it is dropped. */
 static uint32_t need_of(rewriter *w, uint32_t v)
 {
     if (w->need[v] < w->now)
@@ -303,7 +304,7 @@ static void drop_cheap(rewriter *w)
     }
 }
 
-/* 0: too much work. */
+/* Returns 0 if that takes too much work. */
 static int compute(rewriter *w, uint32_t v)
 {
     const qn_fit_value *value = &w->p->values[v];
@@ -363,8 +364,8 @@ static int rewrite_in_order(rewriter *w)
 
 /* The rewritten tape. */
 
-/* Values `out` of the tape, in that order; arguments are the latest of their kind, outputs the
- * first. `latest` and `first` are room for a number per value of the tape. */
+/* Builds the tape from its values `out`, in that order: arguments are the latest copies, outputs
+ * the first. `latest` and `first` hold a number per value of the tape. */
 static void link_values(qn_fit_tape *p, const uint32_t *out, uint32_t n, qn_fit_value *values,
                         uint32_t *latest, uint32_t *first)
 {
@@ -385,7 +386,7 @@ static void link_values(qn_fit_tape *p, const uint32_t *out, uint32_t n, qn_fit_
         p->outputs[k] = first[p->outputs[k]] - 1;
 }
 
-/* Leaves out values that were dropped before any use; `number` has room for one per value. */
+/* Leaves out values that were dropped before any use; `number` holds one number per value. */
 static uint32_t sweep(qn_fit_tape *p, qn_fit_value *values, uint32_t n, uint32_t *number)
 {
     uint32_t kept = 0;
@@ -435,7 +436,7 @@ static qn_status rewrite(qn_fit_tape *p, const uint32_t *out, uint32_t n, qn_err
     return QN_OK;
 }
 
-/* 0: no memory. */
+/* Returns 0 when out of memory. */
 static int begin_rewriter(rewriter *w, const qn_fit_tape *p, qn_arena *memory)
 {
     uint32_t **const tables[] = { &w->order, &w->rank,  &w->alive, &w->where,
@@ -451,8 +452,8 @@ static int begin_rewriter(rewriter *w, const qn_fit_tape *p, qn_arena *memory)
     return users_of(p, memory, &w->users);
 }
 
-/* Tries the given order, then the one from the outputs upwards, both with repetitions. 0: neither
- * stays within the limit and most_extra. */
+/* Tries the given order, then the one from the outputs upwards, both with repetitions. Returns 0 if
+ * neither stays within the limit and most_extra. */
 static int try_orders(rewriter *w)
 {
     const uint32_t n = (uint32_t)w->p->n_values;
@@ -466,8 +467,8 @@ static int try_orders(rewriter *w)
 
 qn_status qn_fit_rematerialise(qn_fit_tape *tape, int limit, qn_err *err)
 {
-    /* The starts of blocks take registers too. Where room for all of them would cost too much extra
-     * work, the limit is relaxed: spilling a few bytes is cheaper. */
+    /* Block starts take registers too. Where keeping all of them within the limit would cost too
+     * much extra work, the limit is relaxed: spilling a few bytes is cheaper. */
     static const struct {
         int halves;
         uint64_t share;

@@ -159,7 +159,7 @@ typedef struct {
     uint32_t n_ready;
 } candidates;
 
-/* 0: no memory. */
+/* Returns 0 when out of memory. */
 static int list_candidates(const scheduler *s, const qn_fit_v *plan, uint32_t n, qn_arena *memory,
                            candidates *c)
 {
@@ -213,13 +213,13 @@ static qn_fit_v pop_best(const scheduler *s, candidates *c)
     return id;
 }
 
-/* Orders the nodes once more: of those that can be computed, always the one that leaves the fewest
- * values alive; ties go to the earlier one in the order so far (`plan`, `n` nodes). */
+/* Reorders the nodes: among those that can be computed, always takes the one that leaves the fewest
+ * values alive; ties go to the earlier one in `plan`, the order so far (`n` nodes). */
 static int run_greedily(scheduler *s, const qn_fit_v *plan, uint32_t n)
 {
     qn_arena memory = { 0 };
     candidates c = { 0 };
-    int live = INT_MAX; /* without memory the plan stays as it is */
+    int live = INT_MAX; /* when out of memory the plan is left unchanged */
 
     memset(s->uses, 0, s->g->n_nodes * sizeof *s->uses);
     for (uint32_t k = 0; k < n; k++)

@@ -1,6 +1,6 @@
 /* wgsl.c - a tape as a WGSL module.
  *
- * The statements are the same. Support functions are translated word for word. WGSL leaves the
+ * Statements come from print.c. Support functions are translated word for word. WGSL leaves the
  * accuracy of mathematical functions too open, or lacks them, so they come from wgsl_math.def.
  */
 #include "domain/fit/code/print.h"
@@ -96,7 +96,7 @@ static void print_params(const char *text, qn_str *out)
     }
 }
 
-/* One statement up to its semicolon; declarations change form, other statements stay. */
+/* One statement up to its semicolon; declarations change form, other statements do not. */
 static const char *print_support_statement(const char *p, qn_str *out)
 {
     const char *end = strchr(p, ';');

@@ -50,7 +50,7 @@ static int find_stored(const work *w, int first, qn_fit_v node)
     return -1;
 }
 
-/* Stores the distinct values among `nodes` (0: zero) and says for each where it is. */
+/* Stores the distinct values among `nodes` (0: zero) and records where each of them is. */
 static void store_entries(work *w, int section, const qn_fit_v *nodes, int n)
 {
     qn_fit_section *s = &w->d->sections[section];
@@ -127,7 +127,7 @@ static void make_jacobian(work *w, int is_wanted)
 /* sum over rows of seeds[k] times row k of J, one reverse sweep. */
 static void store_transposed(work *w, int section, const qn_fit_v *seeds)
 {
-    qn_fit_v *sums = w->jac; /* has room for at least one row */
+    qn_fit_v *sums = w->jac; /* holds at least one row */
 
     memset(w->sweep, 0, w->n * sizeof *w->sweep);
     qn_fit_reverse(w->g, w->n, w->rows, seeds, w->d->n_rows, w->sweep);

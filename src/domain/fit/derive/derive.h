@@ -1,7 +1,7 @@
 /* derive.h - derivatives as nodes: the outputs of a group's kernels.
  *
- * From a finished graph and a set of wanted sections comes a new graph. Its outputs are these
- * sections, in this order:
+ * A finished graph and a set of wanted sections give a new graph, whose outputs are these sections,
+ * in this order:
  *
  * COST  1/2 rho(s), s the sum of squares of the rows            1
  * RES   w r, w = sqrt(rho'(s)); r itself without a loss         rows
@@ -108,7 +108,7 @@ qn_fit_v qn_fit_partial(qn_fit_graph *graph, qn_fit_v id, int i);
 void qn_fit_reverse(qn_fit_graph *graph, qn_fit_v n, const qn_fit_v *roots, const qn_fit_v *seeds,
                     int n_roots, qn_fit_v *adj);
 
-/* tan[x] for every node before `n`, from the values at leaves; 0 means no dependence. */
+/* Computes tan[x] for every node before `n` from the values at leaves; 0 means no dependence. */
 void qn_fit_forward(qn_fit_graph *graph, qn_fit_v n, qn_fit_v *tan);
 
 /* Whether a loss is known and its scale is valid. */

@@ -61,7 +61,7 @@ static void mark(const qn_fit_graph *g, qn_fit_v n, const qn_fit_v *roots, int n
     }
 }
 
-/* g * partial, but 0 where g is 0 although the partial is infinite. */
+/* g * partial, but 0 if g is 0, even where the partial is infinite. */
 static qn_fit_v arriving(qn_fit_graph *g, qn_fit_v id, int i, qn_fit_v adj, unsigned marks_of_node)
 {
     const qn_fit_v partial = qn_fit_partial(g, id, i);

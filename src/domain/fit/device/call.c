@@ -1,4 +1,4 @@
-/* call.c - prints calls of a tape's function, for kernels that are printed around them. */
+/* call.c - prints calls of a tape's function, for kernels whose text surrounds them. */
 #include "domain/fit/device/device_impl.h"
 
 #include <stdlib.h>

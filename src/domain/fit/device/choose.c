@@ -1,4 +1,4 @@
-/* choose.c - the time of a step, estimated for the CPU and for a device. */
+/* choose.c - estimates the time of a step on the CPU and on a device. */
 #include "domain/fit/device/choose.h"
 
 #include <omp.h>

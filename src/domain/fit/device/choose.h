@@ -1,8 +1,8 @@
 /* choose.h - whether a problem is worth a device, decided before anything is sent there.
  *
  * The time of a step of Levenberg-Marquardt is estimated for both, from launches, bytes and
- * operations; the device's share of uploading tables and loading kernels is included. The whole
- * problem goes to one of them, since halves would have to exchange data.
+ * operations; the device's time includes a step's share of uploading tables and loading kernels.
+ * The whole problem goes to one of them, since halves would have to exchange data.
  */
 #ifndef QN_FIT_DEVICE_CHOOSE_H
 #define QN_FIT_DEVICE_CHOOSE_H
@@ -13,9 +13,9 @@
 /* How a device sums gradients and products with J'J.
  *
  * GATHER writes contributions and sums them by block. With OWNER each block evaluates its own
- * terms, which pays for short terms with few neighbours. Both always give the same bits. ATOMIC
- * adds contributions to the result in any order: it needs no tables, but the last bits differ in
- * every run; only on CUDA and the CPU. AUTO is the faster of the first two.
+ * terms, which is faster for short terms with few neighbours. Both always give the same bits.
+ * ATOMIC adds contributions to the result in any order: it needs no tables, but the last bits
+ * differ in every run; only on CUDA and the CPU. AUTO is the faster of the first two.
  */
 
 typedef enum {
@@ -77,7 +77,8 @@ qn_status qn_fit_choose(const qn_fit_problem *problem, const qn_device_info *dev
                         int few, qn_fit_precision precision, qn_fit_choice *out, qn_err *err);
 
 /* Whether a product that reads a stored J is clearly faster than one that computes J, by the bytes
- * and operations of both on a GPU. The answer is the same on every device, so that the bits are. */
+ * and operations of both on a GPU. The answer does not depend on the device, so the bits do not
+ * either. */
 int qn_fit_is_stored_shorter(const qn_fit_traffic *computed, const qn_fit_traffic *stored);
 
 #endif

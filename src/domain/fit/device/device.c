@@ -19,7 +19,7 @@ size_t qn_fit_dev_size(const qn_fit_device *device)
  * million terms. Large copies are made by all threads.
  */
 
-enum { PIECE = 1 << 18 }; /* bytes from which another thread pays */
+enum { PIECE = 1 << 18 }; /* bytes from which another thread is worth it */
 
 static void copy_bytes(void *to, const void *from, size_t bytes)
 {
@@ -416,7 +416,7 @@ void qn_fit_device_free(qn_fit_device *device)
         return;
     for (int k = 0; k < QN_FIT_N_DEV; k++)
         qn_fit_dev_run_free(device, &device->runs[k]);
-    while (device->n_owned) /* views before what they show */
+    while (device->n_owned) /* views before the buffers they show */
         qn_buf_free(device->owned[--device->n_owned]);
     free(device->owned);
     qn_arena_clear(&device->memory);

@@ -33,8 +33,8 @@ void qn_fit_device_free(qn_fit_device *device);
 void qn_fit_device_set_accumulate(qn_fit_device *device, qn_fit_accumulate how);
 /* Whether compilers may contract a * b + c in kernels made from now on; off at first. */
 void qn_fit_device_set_contraction(qn_fit_device *device, int may_contract);
-/* The most instances of one dispatch; 0: no limit. The bits of results do not depend on it. To be
- * called before the first stage. */
+/* The most instances per dispatch; 0: no limit. The bits of results do not depend on it. Call it
+ * before the first stage. */
 qn_status qn_fit_device_set_batch_size(qn_fit_device *device, qn_i64 most, qn_err *err);
 /* How gradients of this problem are summed: "gather", "owner" or "atomic". */
 const char *qn_fit_device_accumulation(qn_fit_device *device);
@@ -48,7 +48,7 @@ qn_status qn_fit_device_cost(qn_fit_device *device, const char *name, qn_buf **o
 /* Diagonal blocks of J'J, dim * dim numbers by rows, block after block. */
 qn_status qn_fit_device_blocks(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 /* The precision in which Jacobians are stored; at first the device's own. F32 halves the bytes that
- * a product with a stored Jacobian reads; computations keep their precision. To be called before
+ * a product with a stored Jacobian reads; computations keep their precision. Call it before
  * _jacobian and before the first stage. */
 void qn_fit_device_set_storage(qn_fit_device *device, qn_fit_precision storage);
 
@@ -74,12 +74,13 @@ qn_status qn_fit_stage_cost(qn_fit_device *device, qn_graph *graph, qn_buf *x, q
 qn_status qn_fit_stage_gradient(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                                 qn_buf *gradient, qn_err *err);
 
-/* Which costs are not finite, as two u32 per group; after a stage that computed the costs, in the
- * same graph or an earlier run. Best in a graph of its own, run when a cost is not finite. */
+/* Finds the costs that are not finite: two u32 per group. Add it after a stage that computes the
+ * costs, in the same graph or a later one; best in a graph of its own, run only when a cost is not
+ * finite. */
 qn_status qn_fit_device_bad(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 qn_status qn_fit_stage_bad(qn_fit_device *device, qn_graph *graph, qn_buf *bad, qn_err *err);
 qn_status qn_fit_device_read_bad(qn_fit_device *device, qn_buf *bad, qn_fit_bad *out, qn_err *err);
-/* The term that was not finite in the costs evaluated last, as words. Runs a graph of its own. */
+/* Describes the term that was not finite in the last costs. Runs a graph of its own. */
 void qn_fit_device_describe(qn_fit_device *device, char *text, size_t size);
 
 /* Least squares only: these fail on energies. Residuals, J, J v and J'u are scaled for the loss;
@@ -96,11 +97,11 @@ qn_status qn_fit_stage_jtu(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn
 qn_status qn_fit_stage_jtjv(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *v,
                             qn_buf *out, qn_err *err);
 /* Cost, residuals, gradient and diagonal: in one kernel per group if its values fit into the
- * registers, else by the other stages. */
+ * registers, otherwise by the other stages. */
 qn_status qn_fit_stage_point(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *cost,
                              qn_buf *rows, qn_buf *gradient, qn_buf *blocks, qn_err *err);
-/* Only products of a slot with itself: those of two slots of an instance that are bound to the same
- * block are left out, which a preconditioner may do. */
+/* Only products of a slot with itself. Products of two slots of an instance that are bound to the
+ * same block are left out; a preconditioner can do without them. */
 qn_status qn_fit_stage_diagonal(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *blocks,
                                 qn_err *err);
 
@@ -123,9 +124,8 @@ qn_status qn_fit_stage_stored_jtjv(qn_fit_device *device, qn_graph *graph, qn_bu
 /* Whether products J'J v are clearly faster with a stored J than with qn_fit_stage_jtjv. */
 qn_status qn_fit_device_choose_stored(qn_fit_device *device, int *is_stored, qn_err *err);
 
-/* Buffers that the device frees with itself: `n` numbers in its precision, filled with `values`
- * unless NULL; zeroed bytes; a copy of a table; and one whose host copy the caller fills at
- * once. */
+/* Buffers that are freed with the device: `n` numbers in its precision, filled with `values` unless
+ * NULL; zeroed bytes; a copy of a table; and one whose host copy the caller fills at once. */
 qn_status qn_fit_device_numbers(qn_fit_device *device, const char *name, const double *values,
                                 qn_i64 n, qn_buf **out, qn_err *err);
 qn_status qn_fit_device_bytes(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
@@ -135,12 +135,12 @@ qn_status qn_fit_device_table(qn_fit_device *device, const char *name, const voi
 qn_status qn_fit_device_room(qn_fit_device *device, const char *name, size_t bytes, qn_buf **out,
                              void **host, qn_err *err);
 
-/* Likewise what qn_fit_device_rows, _cost, _blocks or _jacobian makes. */
+/* The same for buffers made by qn_fit_device_rows, _cost, _blocks or _jacobian. */
 typedef qn_status qn_fit_maker(qn_fit_device *device, const char *name, qn_buf **out, qn_err *err);
 qn_status qn_fit_device_make(qn_fit_device *device, qn_fit_maker *make, const char *name,
                              qn_buf **out, qn_err *err);
 
-/* Leaves a buffer to the device, which was made with the status `made`; it may be NULL. */
+/* Hands a buffer, which may be NULL, to the device; `made` is the status of making it. */
 qn_status qn_fit_device_own(qn_fit_device *device, qn_status made, qn_buf **buf, qn_err *err);
 
 /* Ranges cut into chunks: the entries of each chunk, and the first chunk of each range. */
@@ -149,8 +149,8 @@ typedef struct qn_fit_chunks {
     qn_i64 n;
 } qn_fit_chunks;
 
-/* Cuts `n` ranges [from[k] - base, to[k] - base) into chunks of at most `most`; none goes past the
- * end of its range. `names` are those of the three buffers. */
+/* Cuts `n` ranges [from[k] - base, to[k] - base) into chunks of at most `most`; no chunk crosses
+ * the end of its range. `names` are those of the three buffers. */
 qn_status qn_fit_device_chunks(qn_fit_device *device, const char *const names[3],
                                const qn_i64 *from, const qn_i64 *to, qn_i64 n, qn_i64 base,
                                qn_i64 most, qn_fit_chunks *out, qn_err *err);

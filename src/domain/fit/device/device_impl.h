@@ -1,4 +1,4 @@
-/* device_impl.h - inside of the device evaluation. */
+/* device_impl.h - internals of the device evaluation. */
 #ifndef QN_FIT_DEVICE_DEVICE_IMPL_H
 #define QN_FIT_DEVICE_DEVICE_IMPL_H
 
@@ -73,12 +73,12 @@ struct qn_fit_device {
     qn_ctx *ctx;
     const qn_fit_problem *problem;
     qn_arena memory;
-    qn_buf **owned; /* all buffers below, and some of its users */
+    qn_buf **owned; /* all buffers below, and some that belong to its users */
     size_t n_owned, owned_room;
     qn_fit_precision precision, storage; /* storage: of Jacobians */
     qn_fit_accumulate accumulate;
     int may_contract;
-    qn_i64 batch_size; /* instances of a dispatch; 0: no limit */
+    qn_i64 batch_size; /* instances per dispatch; 0: no limit */
     int max_dim;
     qn_fit_dev_run runs[QN_FIT_N_DEV];
 
@@ -118,8 +118,8 @@ static inline int qn_fit_dev_reads_jacobian(qn_fit_dev_kind kind)
     return kind >= QN_FIT_DEV_STORED_JV && kind <= QN_FIT_DEV_STORED_DIAGONAL;
 }
 
-/* call.c: prints a call of a tape's function with its inputs for instance `i`, for kernels that
- * are printed around it. Each text precedes a row of a table: "" or "idx_at + ". */
+/* call.c: prints a call of a tape's function with its inputs for instance `i`, for kernels whose
+ * text surrounds it. Each string is printed before a row of its table: "" or "idx_at + ". */
 typedef struct qn_fit_dev_tables {
     const char *idx, *data, *seed, *ld;
     int is_seed_one; /* seeds of energies */
@@ -183,7 +183,7 @@ qn_status qn_fit_dev_reduce_table(qn_fit_device *device, qn_fit_dev_kind kind, i
 /* Whether the sums of a set's chunks come from such a kernel. */
 int qn_fit_dev_is_reduced(const qn_fit_device *device, qn_fit_dev_kind kind, int set);
 
-/* owner.c: gradients and products by block, for short lists; whether to use them. */
+/* owner.c: gradients and products by block, for short lists, and whether to use them. */
 static inline int qn_fit_dev_is_owner(qn_fit_dev_kind kind)
 {
     return kind == QN_FIT_DEV_OWNER || kind == QN_FIT_DEV_OWNER_JTJV;
@@ -196,14 +196,14 @@ qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err); /* made o
 qn_status qn_fit_dev_stage_owner(qn_fit_device *device, qn_graph *graph, qn_buf *x, qn_buf *tangent,
                                  qn_buf *out, qn_err *err);
 
-/* stages.c: the kernels of all groups, then the sums that `v` has room for. */
+/* stages.c: the kernels of all groups, then the sums that have a buffer in `v`. */
 qn_status qn_fit_dev_stage(qn_fit_device *device, qn_graph *graph, qn_fit_dev_kind kind,
                            const qn_fit_dev_vectors *v, qn_err *err);
 /* Whether one kernel per group can evaluate a whole point without spilling registers. */
 qn_status qn_fit_dev_choose_point(qn_fit_device *device, qn_fit_dev_kind kind, int *is_one,
                                   qn_err *err);
 
-/* Makes only the tapes of a kind, for questions about them. */
+/* Makes only the tapes of a kind, to inspect them. */
 qn_status qn_fit_dev_tapes(qn_fit_device *device, qn_fit_dev_kind kind, qn_err *err);
 
 /* stored.c: the tape of a product with a stored Jacobian, over the section QN_FIT_JAC of

@@ -109,7 +109,8 @@ static void set_number(const tables *t, qn_i64 at, double value)
         ((float *)t->data)[at] = (float)value;
 }
 
-/* Where a group has fewer of them than others of the set, the rest is 0: loaded but not used. */
+/* Where a group has fewer slots or columns than others of the set, the rest is 0: loaded but not
+ * used. */
 static void fill_entry(const qn_fit_problem *p, qn_i64 entry, qn_i64 k, tables *t)
 {
     const uint32_t place = p->inverse.place[entry], i = p->inverse.instance[entry];
@@ -235,7 +236,7 @@ qn_status qn_fit_dev_owner_tables(qn_fit_device *device, qn_err *err)
  * One item per block. Each entry of its list is evaluated once, whichever slot the block has in it,
  * and the part of this slot is added. The next entry is loaded before that, so that its latency
  * hides behind the work: this brought ten million springs on an H200 from 214 us to 166; unrolling
- * the loop did not.
+ * the loop did not help.
  */
 
 static int section_of(const qn_fit_group *g, qn_fit_dev_kind kind)
@@ -243,7 +244,7 @@ static int section_of(const qn_fit_group *g, qn_fit_dev_kind kind)
     return kind == QN_FIT_DEV_OWNER_JTJV ? QN_FIT_JTJV : g->is_energy ? QN_FIT_VJP : QN_FIT_GRAD;
 }
 
-/* The data that every entry of a set has, in any group, and that is loaded ahead. */
+/* The data that every entry of a set has, in any group; it is loaded ahead. */
 typedef struct {
     int others, columns;
 } common;
@@ -386,7 +387,8 @@ static qn_status print_group(const qn_fit_device *d, qn_fit_dev_kind kind, int g
     return QN_OK;
 }
 
-/* Where nothing is fixed, testing each scalar would take a tenth of the time in f32. */
+/* Testing each scalar takes a tenth of the time in f32, so it is left out where nothing is
+ * fixed. */
 static int has_fixed(const qn_fit_problem *p, int set)
 {
     const qn_fit_set *s = &p->sets[set];

@@ -76,10 +76,10 @@ void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
     *run = (qn_fit_dev_run){ 0 };
 }
 
-/* With about a hundred registers per item, a multiprocessor of an NVIDIA GPU runs two groups. Asked
- * for three, the compiler spills a few registers, and more loads are in flight at a time: cameras
- * with 47 doubles alive took 74 us instead of 80 on an H200. With more values alive it spills too
- * many. */
+/* With about a hundred registers per item, a multiprocessor of an NVIDIA GPU runs two groups. If it
+ * is to run three, the compiler spills a few registers, but more loads are in flight at a time:
+ * cameras with 47 doubles alive took 74 us instead of 80 on an H200. With more values alive it
+ * spills too many. */
 static int wants_three_groups(const qn_fit_device *d, qn_fit_dev_kind kind)
 {
     enum { LEAST = 36, MOST = 52 };

@@ -9,7 +9,7 @@
  *
  * A part is a range of the same launch, so every instance and every sum is computed as in a single
  * launch: results do not depend on the cuts. This is for devices that stop long kernels, or that
- * drive a screen between two of them.
+ * also drive a screen.
  */
 
 /* Stages of one kernel: each costs the host a few microseconds and a kilobyte. */

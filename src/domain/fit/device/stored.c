@@ -65,7 +65,7 @@ static qn_status make_graph(const qn_fit_tape *linearized, qn_fit_graph **out, q
                 from->n_variables);
     fill(g, from, leaves);
     QN_TRY(qn_fit_graph_check(g, err));
-    /* Slots are numbered as those of the tape, which are in canonical order already. */
+    /* Slots are numbered as in the tape, where they are in canonical order already. */
     memcpy(g->slot_dims, from->slot_dims, (size_t)from->n_slots * sizeof *g->slot_dims);
     g->n_slots = (uint32_t)from->n_slots;
     g->n_columns = (uint32_t)from->sections[QN_FIT_JAC].count;

@@ -40,7 +40,7 @@ static void add_group(const qn_fit_group *g, const qn_fit_tape *p, qn_fit_work w
 
     t->launches += g->n > 0;
     if (work == QN_FIT_DO_OWNER) {
-        /* A block knows where it begins itself; of the other slots it reads where they begin. */
+        /* A block knows where it begins; it reads where the other slots begin. */
         t->bytes += n * g->n_slots * (4.0 * (n_slots - 1) + size * n_columns);
         t->ops += n * g->n_slots * (double)p->weight;
         return;
@@ -57,7 +57,7 @@ static void add_group(const qn_fit_group *g, const qn_fit_tape *p, qn_fit_work w
         t->bytes += n * (8.0 * g->n_slots + size * p->n_variables);
 }
 
-/* The costs of several kinds of work of one tape, which is made once. */
+/* The costs of several kinds of work with one tape, which is made only once. */
 static qn_status count_works(const qn_fit_problem *problem, const qn_fit_work *works, int n_works,
                              qn_fit_precision precision, qn_fit_traffic *out, qn_err *err)
 {

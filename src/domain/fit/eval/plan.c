@@ -44,7 +44,7 @@ static void count_uses(const qn_fit_tape *p, uint32_t *uses)
         for (int i = 0; i < p->values[k].n_args; i++)
             uses[p->values[k].arg[i]]++;
     for (int k = 0; k < p->n_outputs; k++)
-        uses[p->outputs[k]] += 2; /* stays */
+        uses[p->outputs[k]] += 2; /* an output is never merged */
 }
 
 static int is_product(const qn_fit_value *v)
@@ -68,7 +68,7 @@ static void fuse_into(qn_fit_value *sum, qn_fit_value *product, int position)
     product->n_args = 0;
 }
 
-/* A copy of the tape's values; NULL without memory. */
+/* A copy of the tape's values; NULL when out of memory. */
 static qn_fit_value *fuse(const qn_fit_tape *tape, qn_arena *scratch)
 {
     const size_t n = (size_t)tape->n_values;
@@ -197,7 +197,7 @@ static void place_value(planner *s, int k)
 
     switch (v->op) {
     case QN_FIT_OP_lit:
-        break; /* placed before */
+        break; /* already placed */
     case QN_FIT_OP_gone:
         return;
     case QN_FIT_OP_data:
@@ -313,7 +313,7 @@ qn_status qn_fit_plan_new(const qn_fit_tape *tape, qn_fit_precision precision, i
     qn_status st = QN_OK;
 
     if (width < 0 || width % 8)
-        return qn_fail(err, QN_ERR_USAGE, "%s: a block of %d instances is no multiple of 8",
+        return qn_fail(err, QN_ERR_USAGE, "%s: a block of %d instances is not a multiple of 8",
                        tape->name, width);
     s.where = qn_arena_zeros(&scratch, n, sizeof *s.where);
     s.last = qn_arena_zeros(&scratch, n, sizeof *s.last);

@@ -1,4 +1,4 @@
-/* plan.h - instructions of the interpreter, inside of eval/. */
+/* plan.h - instructions of the interpreter, private to eval/. */
 #ifndef QN_FIT_EVAL_PLAN_H
 #define QN_FIT_EVAL_PLAN_H
 

@@ -24,7 +24,7 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
         qn_fit_graph_fault(graph, QN_ERR_USAGE, "a sum without terms");
     for (int i = 0; i < n; i++)
         if (!terms[i] || terms[i] >= graph->n_nodes)
-            qn_fit_graph_fault(graph, QN_ERR_USAGE, "term %d of a sum is no node of this graph",
+            qn_fit_graph_fault(graph, QN_ERR_USAGE, "term %d of a sum is not a node of this graph",
                                i + 1);
     if (graph->err.status != QN_OK)
         return 0;
@@ -32,7 +32,7 @@ qn_fit_v qn_fit_sum(qn_fit_graph *graph, const qn_fit_v *terms, int n)
         qn_fit_graph_fault(graph, QN_ERR_NOMEM, "a sum of %d terms", n);
         return 0;
     }
-    /* Sorts by shape; insertion keeps the given order of equals. */
+    /* Sorts by shape; insertion sort leaves equal shapes in the given order. */
     for (int i = 0; i < n; i++) {
         int at = i;
 

@@ -189,7 +189,7 @@ qn_fit_v qn_fit_make(qn_fit_graph *graph, qn_fit_opcode op, const qn_fit_v *args
         return 0;
     for (int i = 0; i < node.n_args; i++) {
         if (args[i] == 0 || args[i] >= graph->n_nodes) {
-            qn_fit_graph_fault(graph, QN_ERR_USAGE, "operand %d of %s is no node of this graph",
+            qn_fit_graph_fault(graph, QN_ERR_USAGE, "operand %d of %s is not a node of this graph",
                                i + 1, qn_fit_ops[op].name);
             return 0;
         }
@@ -361,7 +361,7 @@ void qn_fit_output(qn_fit_graph *graph, qn_fit_v row)
     if (!is_open(graph))
         return;
     if (row == 0 || row >= graph->n_nodes) {
-        qn_fit_graph_fault(graph, QN_ERR_USAGE, "output %d is no node of this graph",
+        qn_fit_graph_fault(graph, QN_ERR_USAGE, "output %d is not a node of this graph",
                            graph->n_outputs + 1);
         return;
     }

@@ -34,7 +34,7 @@ static int is_power_of_two(double x)
     return fabs(m) == 0.5 && e > -1000 && e < 1000;
 }
 
-/* If all operands are literals, the value, unless it is not finite: that must show at run time. */
+/* The value if all operands are literals, unless it is not finite: that must show at run time. */
 static qn_fit_v fold(qn_fit_graph *g, qn_fit_opcode op, const qn_fit_v *args)
 {
     double values[QN_FIT_MAX_ARGS];

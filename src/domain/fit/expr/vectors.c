@@ -14,7 +14,8 @@ qn_fit_v qn_fit_dot(qn_fit_graph *g, const qn_fit_vec *a, const qn_fit_vec *b)
     return qn_fit_sum(g, terms, a->n);
 }
 
-/* Longer vectors than four are lengths of lengths, so that the partials stay 0 at 0. */
+/* The length of more than four components is a length of lengths, so that the partials stay 0 at
+ * 0. */
 qn_fit_v qn_fit_length(qn_fit_graph *g, const qn_fit_v *at, int n)
 {
     qn_fit_v part[QN_FIT_MAX_VEC / 4 + 1];

@@ -16,8 +16,8 @@
  * compilers do not vectorise these calls, whereas the interpreter's loops do.
  */
 
-/* Groups with fewer operations are not worth compiling; and the operations that the interpreter
- * does in the time that a compiler takes. */
+/* LARGE: groups with fewer operations are not worth compiling. COMPILER: how many operations the
+ * interpreter does in the time that compiling takes. */
 static const double LARGE = 1e6, COMPILER = 3e8;
 
 enum { MAX_INSTANCES = 1 << 30, CALL_WEIGHT = 20 };
@@ -76,7 +76,7 @@ out:
     return st;
 }
 
-/* Compiles a group once that pays; after a failure the interpreter is used. */
+/* Compiles a group once that is worth it; if compiling fails, the interpreter is used. */
 static void compile_group(qn_fit_host *host, int group, qn_fit_pass run)
 {
     const qn_fit_group *g = &host->problem->groups[group];

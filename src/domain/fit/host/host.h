@@ -1,8 +1,8 @@
 /* host.h - evaluates a problem on the CPU: the reference for every device.
  *
- * Tapes are made when first needed and run by the interpreter, or compiled where that pays. Sums
- * follow problem/sum_order.h, so results have the same bits for any number of threads and any width
- * of blocks.
+ * Tapes are made when first needed and run by the interpreter, or compiled where that is worth it.
+ * Sums follow problem/sum_order.h, so results have the same bits for any number of threads and any
+ * width of blocks.
  *
  * Vectors are indexed like the problem's x; entries of fixed scalars are 0. Row vectors hold
  * residuals: those of row k of a group's instances follow those of row k - 1, and padding is 0.

@@ -1,4 +1,4 @@
-/* host_impl.h - inside of the host evaluation. */
+/* host_impl.h - internals of the host evaluation. */
 #ifndef QN_FIT_HOST_HOST_IMPL_H
 #define QN_FIT_HOST_HOST_IMPL_H
 
@@ -7,7 +7,7 @@
 #include "domain/fit/eval/eval.h"
 #include "util/arena.h"
 
-/* Up to so many scalars or instances one thread is faster than several. */
+/* Up to this many scalars or instances, one thread is faster than several. */
 enum { QN_FIT_ALONE = 4096 };
 
 typedef enum {
@@ -71,8 +71,8 @@ void qn_fit_host_run(qn_fit_host *host, qn_fit_pass run, const double *x, qn_fit
 void qn_fit_host_run_along(qn_fit_host *host, qn_fit_pass run, const double *x,
                            const double *tangent, double *rows);
 
-/* The sum of value(user, entry) for entries [from, to) of a list, in its order. `buffer` has room
- * for QN_FIT_CHUNK numbers and one more for each chunk. */
+/* The sum of value(user, entry) for entries [from, to) of a list, in its order. `buffer` holds
+ * QN_FIT_CHUNK numbers and one more for each chunk. */
 typedef double (*qn_fit_contribution)(const void *user, qn_i64 entry);
 double qn_fit_sum_list(qn_fit_contribution value, const void *user, qn_i64 from, qn_i64 to,
                        double *buffer);

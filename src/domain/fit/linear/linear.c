@@ -6,8 +6,8 @@
 
 #include "domain/fit/linear/linear_impl.h"
 
-/* With AUTO, conjugate gradients are solved more tightly than usual, so that their steps are close
- * to those of a factorisation.
+/* AUTO gives conjugate gradients a tighter tolerance than usual, so that their steps are close to
+ * those of a factorisation.
  */
 #define AUTO_ETA 0.01
 

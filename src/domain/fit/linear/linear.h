@@ -53,10 +53,10 @@ typedef struct qn_fit_outcome {
 typedef struct qn_fit_linear_class {
     const char *name;
     size_t bytes; /* of `self`, which is zeroed before open */
-    /* May leave it to the caller to look at memory->failed. */
+    /* May leave it to the caller to check memory->failed. */
     qn_status (*open)(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
                       qn_arena *memory, qn_err *err);
-    void (*close)(void *self); /* NULL: there is only memory */
+    void (*close)(void *self); /* NULL: nothing to free but memory */
     void (*renew)(void *self); /* the model has a new Jacobian; NULL: it is read in place */
     qn_fit_outcome (*solve)(void *self, const qn_fit_system *system, double *y);
 } qn_fit_linear_class;
@@ -71,7 +71,7 @@ typedef struct qn_fit_linear {
     int is_auto, most_iterations; /* the most of any step so far */
 } qn_fit_linear;
 
-/* A solver of that class. `memory` must be cleared in the end, also after a failure. */
+/* Opens a solver of that class. Clear `memory` in the end, even after a failure. */
 qn_status qn_fit_class_open(const qn_fit_linear_class *of, qn_fit_model *model,
                             const qn_fit_linear_options *options, qn_arena *memory, void **self,
                             qn_err *err);

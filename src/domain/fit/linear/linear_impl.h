@@ -15,7 +15,7 @@ typedef struct qn_fit_blocks {
     int is_diagonal; /* blocks are too large: only their diagonal is stored */
 } qn_fit_blocks;
 
-/* Look at memory->failed afterwards. */
+/* Check memory->failed afterwards. */
 void qn_fit_blocks_open(qn_fit_model *model, qn_arena *memory, qn_fit_blocks *out);
 void qn_fit_blocks_renew(qn_fit_blocks *blocks);
 

@@ -10,7 +10,7 @@ static qn_i64 pairs_of(const qn_fit_model_group *g)
 }
 
 /* Column and row of pair (a, b) as one number, column first; 0 when either is fixed. Columns are
- * counted from 1, so that 0 is available. */
+ * counted from 1, so that 0 is free for that. */
 static uint64_t key_of(const qn_fit_problem *p, const qn_fit_model_group *g, int a, int b, qn_i64 i)
 {
     const uint32_t ca = p->column[qn_fit_scalar_of(g, a, i)];

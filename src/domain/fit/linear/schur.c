@@ -33,11 +33,11 @@ typedef struct part {
 typedef struct schur {
     qn_fit_model *model;
     int n;            /* kept scalars */
-    uint32_t *scalar; /* of x, of each column */
-    uint32_t *column; /* of each scalar of x, or QN_FIT_NO_COLUMN */
+    uint32_t *scalar; /* column -> scalar of x */
+    uint32_t *column; /* scalar of x -> column, or QN_FIT_NO_COLUMN */
     uint32_t *points; /* eliminated blocks */
     qn_i64 *factor_at;
-    double *factor; /* of C, of each point */
+    double *factor; /* of C, for each point */
     double *moved;  /* S y of kept scalars, indexed like x */
     uint32_t n_points;
     size_t room, run_room, point_dim; /* the most columns, runs and scalars of a point */

@@ -9,7 +9,7 @@
 #include "util/status.h"
 #include "util/str.h"
 
-/* Zero-initialised is empty. */
+/* A zero-initialised mesh is empty. */
 typedef struct qn_fit_mesh {
     uint32_t n_verts, n_faces;
     double *pos;     /* 3 per vertex */
@@ -41,7 +41,7 @@ qn_status qn_fit_obj_parse(const char *name, const char *text, size_t bytes, qn_
 qn_status qn_fit_ply_parse(const char *name, const char *text, size_t bytes, qn_fit_mesh *out,
                            qn_err *err);
 
-/* 17 significant digits, so that reading gives the same mesh. */
+/* Prints 17 significant digits, so that reading gives back the same mesh. */
 void qn_fit_obj_print(const qn_fit_mesh *mesh, qn_str *out);
 void qn_fit_ply_print(const qn_fit_mesh *mesh, qn_str *out);
 

@@ -144,8 +144,8 @@ static qn_status next_number(reader *r, number_type type, double *out, qn_err *e
 {
     if (r->is_binary) {
         if (r->bytes - r->at < TYPE_BYTES[type])
-            return qn_fail(err, QN_ERR_INPUT, "%s: PLY ends at byte %zu, inside of its data",
-                           r->name, r->bytes);
+            return qn_fail(err, QN_ERR_INPUT, "%s: PLY ends at byte %zu, within its data", r->name,
+                           r->bytes);
         *out = binary_number((const unsigned char *)r->text + r->at, type);
         r->at += TYPE_BYTES[type];
         return QN_OK;
@@ -162,7 +162,7 @@ static qn_status next_number(reader *r, number_type type, double *out, qn_err *e
         *out = strtod(word, &end);
         if (n && !*end)
             return QN_OK;
-        return qn_fail(err, QN_ERR_INPUT, "%s: \"%s\" at byte %zu is no number", r->name, word,
+        return qn_fail(err, QN_ERR_INPUT, "%s: \"%s\" at byte %zu is not a number", r->name, word,
                        r->at);
     }
 }

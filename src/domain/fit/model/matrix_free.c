@@ -13,8 +13,9 @@ static qn_fit_pass point_run(const qn_fit_matrix_free *a)
 
 /* Tables. */
 
-/* The entries of a section that belong to a slot, as cells; zero entries add nothing. A pair of
- * different components adds to two numbers of its block. With `out` NULL they are only counted. */
+/* Lists the entries of a section that belong to a slot, as cells; zero entries add nothing. A pair
+ * of different components adds to two numbers of its block. With `out` NULL the cells are only
+ * counted. */
 static int list_cells(const qn_fit_model *m, qn_fit_pass run, int section, const double *table,
                       int place, qn_fit_cells *out, int n)
 {

@@ -268,7 +268,7 @@ out:
     return st;
 }
 
-/* The host makes its tables in the first evaluation, so it takes place here. */
+/* The host makes its tables in the first evaluation, so that is done here. */
 static qn_status prepare_gradient(qn_fit_model *m, qn_err *err)
 {
     double *gradient = NULL, cost;

@@ -1,12 +1,12 @@
-/* model.h - what solvers in host memory use of a problem: costs, gradients, the Jacobian.
+/* model.h - costs, gradients and the Jacobian of a problem, for solvers in host memory.
  *
  * host/host.h evaluates; the model adds direct access to Jacobians, for solvers that build matrices
  * from them, and products that read them once. Sums follow problem/sum_order.h, so that bits depend
  * neither on the number of threads nor on the kind of product.
  *
- * Vectors over parameters are indexed like the problem's x; entries of fixed scalars are 0.
- * Vectors over rows are one table after the other, [row][instance] with the group's leading
- * dimension; qn_fit_model_group.first_row says where a group begins.
+ * Vectors over parameters are indexed like the problem's x; entries of fixed scalars are 0. Vectors
+ * over rows are one table after the other, [row][instance] with the group's leading dimension;
+ * qn_fit_model_group.first_row says where a group begins.
  */
 #ifndef QN_FIT_MODEL_MODEL_H
 #define QN_FIT_MODEL_MODEL_H
@@ -93,16 +93,16 @@ double qn_fit_model_cost(qn_fit_model *model, const double *x);
 /* The cost at x; stores residuals and Jacobians in the groups, and the diagonal of J' J. */
 double qn_fit_model_linearise(qn_fit_model *model, const double *x, double *gradient);
 
-/* Cost and gradient without a Jacobian; energies count as well. */
+/* Cost and gradient without a Jacobian; energies are included. */
 double qn_fit_model_gradient(qn_fit_model *model, const double *x, double *gradient);
 
 /* Cost of one group in the last evaluation. */
 double qn_fit_model_group_cost(const qn_fit_model *model, int group);
 
-/* The term that was not finite, as words. */
+/* Describes the term that was not finite. */
 void qn_fit_model_describe(const qn_fit_model *model, char *text, size_t size);
 
-/* Bytes of the Jacobian that products read; 0: they compute it. */
+/* Bytes of the Jacobian that products read; 0 if they compute it. */
 size_t qn_fit_model_jacobian_bytes(const qn_fit_model *model);
 
 /* Fills `packed`; called by qn_fit_model_linearise. */

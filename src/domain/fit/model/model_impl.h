@@ -1,4 +1,4 @@
-/* model_impl.h - inside of the model: products without a Jacobian, lists. */
+/* model_impl.h - internals of the model: products without a Jacobian, lists. */
 #ifndef QN_FIT_MODEL_MODEL_IMPL_H
 #define QN_FIT_MODEL_MODEL_IMPL_H
 
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void add_entry(const qn_fit_model *
     add(m, m->problem->inverse.place[k], m->problem->inverse.instance[k], rows, sum);
 }
 
-/* Instances of a long list are far apart, in steps that a processor cannot predict. */
+/* Instances of a long list are far apart, at distances that a processor cannot predict. */
 static inline void prefetch(const qn_fit_model *m, qn_i64 k)
 {
     const qn_fit_model_place *at = &m->places[m->problem->inverse.place[k]];

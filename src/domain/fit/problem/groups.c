@@ -270,8 +270,8 @@ out:
 
 /* Sorting instances, so that their gathers are close to each other.
  *
- * The key of an instance is the lowest block that it uses of the largest set, then the highest of
- * these, or the block of the next slot where only one slot is of that set: edges sort by (lower
+ * The key of an instance is the lowest block of the largest set that it uses, then the highest such
+ * block, or the block of the next slot if only one slot belongs to that set: edges sort by (lower
  * vertex, higher vertex), observations by point.
  */
 
@@ -371,7 +371,7 @@ out:
     return st;
 }
 
-/* The last form. */
+/* Final form. */
 
 static qn_status transpose(qn_fit_problem *p, qn_fit_group *g, qn_err *err)
 {

@@ -153,7 +153,7 @@ qn_status qn_fit_problem_eliminate(qn_fit_problem *problem, int set, qn_err *err
     return st;
 }
 
-/* Questions. */
+/* Queries. */
 
 int qn_fit_problem_has_energies(const qn_fit_problem *problem)
 {
@@ -194,8 +194,8 @@ qn_i64 qn_fit_problem_n_rows(const qn_fit_problem *problem)
 
 /* The lists of instances that use a block.
  *
- * A counting sort by block: places and instances are visited in order, so each list has them in
- * order, and every sum over a list has one order of additions.
+ * A counting sort by block: places and instances are visited in order, so each list is ordered, and
+ * every sum over a list has a fixed order of additions.
  */
 
 static int is_free_block(const qn_fit_problem *p, uint32_t block)

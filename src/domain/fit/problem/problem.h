@@ -79,7 +79,7 @@ typedef struct qn_fit_place {
 } qn_fit_place;
 
 typedef struct qn_fit_problem {
-    qn_arena memory; /* of the tables of groups, and of what is made by finish */
+    qn_arena memory; /* of the tables of groups, and of those made by finish */
     qn_fit_set *sets;
     int n_sets;
     size_t set_room;
@@ -94,7 +94,7 @@ typedef struct qn_fit_problem {
     uint8_t *is_fixed;
     int has_bounds;
 
-    /* After finish. */
+    /* Set by finish. */
     int is_finished;
     uint32_t n_free;
     uint32_t *column;      /* of each scalar: its number among the free ones, or QN_FIT_NO_COLUMN */
@@ -157,7 +157,7 @@ void qn_fit_problem_end_sum(qn_fit_problem *problem);
  * afterwards. */
 qn_status qn_fit_problem_finish(qn_fit_problem *problem, qn_err *err);
 
-/* Questions of solvers. */
+/* Queries by solvers. */
 
 static inline uint32_t qn_fit_block_of(const qn_fit_problem *p, const qn_fit_group *g, int slot,
                                        qn_i64 i)

@@ -42,7 +42,7 @@ double qn_fit_problem_span(const qn_fit_problem *problem)
     return most;
 }
 
-/* The numbers. */
+/* Numbering. */
 
 /* Blocks in the order in which they are found; `was` also serves as the queue. */
 typedef struct {

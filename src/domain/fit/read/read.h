@@ -22,7 +22,7 @@ typedef struct qn_fit_folders {
 qn_status qn_fit_folders_read(void *user, const char *name, char **data, size_t *bytes,
                               qn_err *err);
 
-/* The folder of a path ("." when it has none), into `out`. */
+/* Writes the folder of a path ("." if it has none) to `out`. */
 void qn_fit_folder_of(const char *path, char *out, size_t size);
 
 /* Whether a name is relative, not empty and without "..". */
@@ -30,7 +30,7 @@ int qn_fit_name_is_safe(const char *name);
 
 /* Gzip (files.c). */
 
-/* Unpacks *data if it is a gzip file; else leaves it unchanged. */
+/* Unpacks *data if it is a gzip file; otherwise leaves it unchanged. */
 qn_status qn_fit_gunzip(const char *name, char **data, size_t *bytes, qn_err *err);
 
 /* Tables (tables.c). */

@@ -39,7 +39,8 @@ qn_status qn_fit_table_add_row(qn_fit_table *table, const double *row, qn_i64 *r
 
 /* Lines. */
 
-/* Copies the next line into `line`, without its end and at most 255 bytes; 0 past the last line. */
+/* Copies the next line to `line`, without its end and at most 255 bytes; returns 0 past the last
+ * line. */
 static int next_line(const char *text, size_t bytes, size_t *at, char *line)
 {
     const char *end;
@@ -55,7 +56,7 @@ static int next_line(const char *text, size_t bytes, size_t *at, char *line)
     return 1;
 }
 
-/* Reads up to `room` numbers of a line; -1 when it contains anything else. */
+/* Reads up to `room` numbers of a line; returns -1 if it contains anything else. */
 static int numbers_of(const char *line, double *out, int room)
 {
     int n = 0;
@@ -131,7 +132,7 @@ out:
 
 /* Separated values. */
 
-/* qn_csv_parse knows commas and expects a header: other forms are rewritten for it. */
+/* qn_csv_parse expects commas and a header: other forms are rewritten for it. */
 static char *with_commas(const char *text, size_t bytes, int has_header, char separator, size_t *n)
 {
     char *copy = malloc(bytes + 16 * QN_FIT_MAX_COLUMNS + 1);

@@ -15,7 +15,7 @@
 
 enum { RESET = 48 };
 /* A second point may take an eighth of a device's memory. Its graphs are recorded separately, which
- * costs as much as the waits of about a hundred steps: 2 ms against tens of us on an H200
+ * costs as much as about a hundred steps spend waiting: 2 ms against tens of us on an H200
  * (fit_speculate.sh). By default only solves that take longer get one, so that it never costs more
  * than the waits so far.
  */
@@ -319,7 +319,7 @@ static void read_scalars(qn_fit_device_driver *d)
         d->scalars[k] = NAN;
 }
 
-/* 1: the step is complete, or the solve cannot continue. */
+/* Returns 1 if the step is complete or the solve cannot continue. */
 static int is_solved(qn_fit_device_driver *d)
 {
     const int most = d->opt.linear.max_iterations > 0 ? d->opt.linear.max_iterations : 500;

@@ -97,7 +97,7 @@ out:
 
 /* Pieces. */
 
-/* Chunks of a.b and c.d of vectors with `n` numbers into SUMS. */
+/* Writes chunks of a.b and c.d, for vectors of `n` numbers, to SUMS. */
 static qn_status dots_of(qn_fit_device_driver *d, qn_graph *g, qn_buf **v, qn_i64 n, int a, int b,
                          int c, int e, qn_err *err)
 {
@@ -110,14 +110,14 @@ static qn_status dots(qn_fit_device_driver *d, qn_graph *g, int a, int b, int c,
     return dots_of(d, g, d->cg, d->n_cg, a, b, c, e, err);
 }
 
-/* SUMS of vectors with `n` numbers into JOINED. */
+/* Joins SUMS of vectors of `n` numbers into JOINED. */
 static qn_status join(qn_fit_device_driver *d, qn_graph *g, qn_i64 n, qn_err *err)
 {
     return STAGE(fit_join)(g, "fit.join", qn_range_1d(1), chunks_of(n), d->small[QN_FIT_SUMS],
                            d->small[QN_FIT_JOINED], err);
 }
 
-/* residuals.rows and rows.rows into ROW_JOINED. */
+/* Writes residuals.rows and rows.rows to ROW_JOINED. */
 static qn_status row_dots(qn_fit_device_driver *d, qn_graph *g, qn_err *err)
 {
     fit_rows_par par = { .n_chunks = row_chunks(d->problem) };
@@ -200,7 +200,7 @@ static qn_status all_sets(qn_fit_device_driver *d, qn_graph *g, on_sets what, qn
     return st;
 }
 
-/* q = (S J'J S + D^2) p; v already holds S p. Chunks of p.q into SUMS. */
+/* q = (S J'J S + D^2) p, where v already holds S p. Writes chunks of p.q to SUMS. */
 static qn_status product(qn_fit_device_driver *d, qn_graph *g, int of, qn_err *err)
 {
     const qn_i64 n_chunks = chunks_of(d->n_cg);

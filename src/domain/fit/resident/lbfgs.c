@@ -13,7 +13,7 @@
 #include "kernel/fit_lbfgs.gen.h"
 
 enum { X, TRIAL, TRIAL_GRADIENT, DIRECTION, BASIS, COST, N_VECTORS };
-enum { CONTROL, SCALARS, LOOK_SUMS, GRAM_SUMS, GRAM, COEFFICIENT, N_SMALL };
+enum { CONTROL, SCALARS, SLOPE_SUMS, GRAM_SUMS, GRAM, COEFFICIENT, N_SMALL };
 enum { TRY, ACCEPT, DIRECTION_GRAPH, N_GRAPHS };
 
 typedef struct device_lbfgs {
@@ -50,7 +50,7 @@ static qn_status make_buffers(device_lbfgs *d, qn_err *err)
     } small[] = {
         [CONTROL] = { "fit.control", FIT_L_N_CONTROL },
         [SCALARS] = { "fit.scalars", FIT_L_N_SCALARS },
-        [LOOK_SUMS] = { "fit.sums", 2 * chunks },
+        [SLOPE_SUMS] = { "fit.sums", 2 * chunks },
         [GRAM_SUMS] = { "fit.gram_sums", 3 * rows * chunks },
         [GRAM] = { "fit.gram", rows * rows },
         [COEFFICIENT] = { "fit.coefficient", 2 * rows },
@@ -78,10 +78,10 @@ static qn_status try_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
     QN_TRY(STAGE(fit_lbfgs_trial)(g, "fit.trial", qn_range_1d(d->par.n), s[CONTROL], v[X],
                                   v[DIRECTION], v[TRIAL], err));
     QN_TRY(qn_fit_stage_gradient(d->device, g, v[TRIAL], v[COST], v[TRIAL_GRADIENT], err));
-    QN_TRY(STAGE(fit_lbfgs_look)(g, "fit.look", qn_range_1d(d->par.n_chunks), d->par,
-                                 v[TRIAL_GRADIENT], v[DIRECTION], s[LOOK_SUMS], err));
-    QN_TRY(STAGE(fit_lbfgs_saw)(g, "fit.saw", qn_range_1d(1), d->par, s[LOOK_SUMS], v[COST],
-                                s[SCALARS], err));
+    QN_TRY(STAGE(fit_lbfgs_slope)(g, "fit.slope", qn_range_1d(d->par.n_chunks), d->par,
+                                  v[TRIAL_GRADIENT], v[DIRECTION], s[SLOPE_SUMS], err));
+    QN_TRY(STAGE(fit_lbfgs_slope_join)(g, "fit.slope_join", qn_range_1d(1), d->par, s[SLOPE_SUMS],
+                                       v[COST], s[SCALARS], err));
 out:
     return st;
 }
@@ -93,8 +93,8 @@ static qn_status direction_graph(device_lbfgs *d, qn_graph *g, qn_err *err)
 
     QN_TRY(STAGE(fit_lbfgs_gram)(g, "fit.gram", qn_range_2d(d->par.n_chunks, d->par.n_rows), d->par,
                                  s[SCALARS], v[BASIS], s[GRAM_SUMS], err));
-    QN_TRY(STAGE(fit_lbfgs_turn)(g, "fit.direction", qn_range_1d(1), d->par, s[CONTROL],
-                                 s[GRAM_SUMS], s[GRAM], s[COEFFICIENT], s[SCALARS], err));
+    QN_TRY(STAGE(fit_lbfgs_direction)(g, "fit.direction", qn_range_1d(1), d->par, s[CONTROL],
+                                      s[GRAM_SUMS], s[GRAM], s[COEFFICIENT], s[SCALARS], err));
     QN_TRY(STAGE(fit_lbfgs_combine)(g, "fit.combine", qn_range_1d(d->par.n), d->par, s[COEFFICIENT],
                                     v[BASIS], v[DIRECTION], err));
 out:
@@ -109,9 +109,9 @@ static qn_status make_graphs(device_lbfgs *d, qn_err *err)
     for (int k = 0; k < N_GRAPHS; k++)
         QN_TRY(qn_graph_new(d->ctx, names[k], &d->graphs[k], err));
     QN_TRY(try_graph(d, d->graphs[TRY], err));
-    QN_TRY(STAGE(fit_lbfgs_take)(d->graphs[ACCEPT], "fit.accept", qn_range_1d(d->par.n), d->par,
-                                 d->small[SCALARS], d->vectors[TRIAL], d->vectors[TRIAL_GRADIENT],
-                                 d->vectors[X], d->vectors[BASIS], err));
+    QN_TRY(STAGE(fit_lbfgs_accept)(d->graphs[ACCEPT], "fit.accept", qn_range_1d(d->par.n), d->par,
+                                   d->small[SCALARS], d->vectors[TRIAL], d->vectors[TRIAL_GRADIENT],
+                                   d->vectors[X], d->vectors[BASIS], err));
     QN_TRY(direction_graph(d, d->graphs[DIRECTION_GRAPH], err));
 out:
     return st;

@@ -13,7 +13,7 @@
 
 typedef struct qn_fit_device_driver qn_fit_device_driver;
 
-/* Blocks have up to 32 scalars. The context outlives the driver. */
+/* A block may have up to 32 scalars. The context must outlive the driver. */
 qn_status qn_fit_device_driver_new(qn_ctx *ctx, const qn_fit_problem *problem,
                                    qn_fit_precision precision, const qn_fit_solve_options *options,
                                    qn_fit_device_driver **out, qn_err *err);

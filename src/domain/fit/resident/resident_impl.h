@@ -1,4 +1,4 @@
-/* resident_impl.h - inside of the resident driver: its parts, its buffers and its graphs. */
+/* resident_impl.h - internals of the resident driver: its parts, buffers and graphs. */
 #ifndef QN_FIT_RESIDENT_RESIDENT_IMPL_H
 #define QN_FIT_RESIDENT_RESIDENT_IMPL_H
 
@@ -33,7 +33,7 @@ typedef struct qn_fit_reduced_pattern {
 qn_status qn_fit_reduced_pattern_new(const qn_fit_problem *problem, qn_fit_reduced_pattern *out,
                                      const char **why, qn_err *err);
 /* For each of the pairs[n_lower] pairs, the entries of the two blocks, that of `row` in `left`.
- * Returns 0 without memory. */
+ * Returns 0 when out of memory. */
 int qn_fit_reduced_pattern_pairs(const qn_fit_problem *problem,
                                  const qn_fit_reduced_pattern *pattern, uint32_t *left,
                                  uint32_t *right);
@@ -60,7 +60,7 @@ typedef struct qn_fit_device_reduced {
     qn_buf *dots, *curvature, *state[2];
 } qn_fit_device_reduced;
 
-/* Sets driver->reduced where it pays; else leaves it NULL. */
+/* Sets driver->reduced if that is worth it; otherwise leaves it NULL. */
 qn_status qn_fit_reduced_new(qn_fit_device_driver *driver, qn_err *err);
 
 /* The matrix and its diagonal blocks, from the factors of eliminated blocks. */
@@ -81,7 +81,7 @@ typedef struct qn_fit_schur_set {
     qn_i64 first_at;          /* of its square matrices */
     qn_i64 n;                 /* entries of its blocks' lists */
     qn_buf *place, *instance; /* of each */
-    qn_buf *start;            /* eliminated: of each block, first entry */
+    qn_buf *start;            /* eliminated: first entry of each block */
     qn_fit_chunks chunks;     /* kept: entries of each block */
     qn_buf *point, *point_at; /* kept: the eliminated block of each entry's instance: */
     qn_buf *point_place;      /* first scalar, matrix, place */
@@ -117,7 +117,7 @@ qn_status qn_fit_schur_substitute(qn_fit_device_driver *driver, qn_graph *graph,
  * point (residuals, gradient, diagonal, and J where it is stored) then exist twice, and so do the
  * graphs that read them. Accepting a step exchanges the two; a rejected step leaves the current
  * point unchanged, and the evaluation is wasted. Parameters are exchanged on the device, since they
- * are few: in this way the longest graph, that of conjugate gradients, is recorded only once.
+ * are few: this way the longest graph, that of conjugate gradients, is recorded only once.
  */
 
 /* After the driver's own buffers. _bytes is the device memory that _new needs. */
@@ -193,7 +193,7 @@ enum {
 
 enum { QN_FIT_N_OF_POINT = 3 }; /* vectors that belong to a point */
 
-/* The question to the device that its scalars will answer. */
+/* What the device was asked last; its scalars hold the answer. */
 typedef enum { QN_FIT_ASKED_POINT, QN_FIT_ASKED_SOLUTION, QN_FIT_ASKED_TRIAL } qn_fit_asked;
 
 /* Scalars of an evaluated point. */
@@ -219,7 +219,7 @@ struct qn_fit_device_driver {
     qn_fit_solve_options opt;
     qn_fit_device *device;
     qn_buf *vectors[QN_FIT_N_VECTORS];
-    qn_buf *cg[QN_FIT_N_PLAIN]; /* what conjugate gradients use of them: views of kept scalars */
+    qn_buf *cg[QN_FIT_N_PLAIN]; /* views of their kept scalars, for conjugate gradients */
     qn_i64 n_cg;
     qn_fit_device_schur *schur;        /* NULL: nothing is eliminated */
     qn_fit_device_reduced *reduced;    /* NULL: the reduced system is not stored */

@@ -45,7 +45,7 @@ static size_t last_gap(const char *line, size_t cut)
     return cut;
 }
 
-/* Expanded heads are one long line, since line numbers must not change; this breaks them for
+/* An expanded head is one long line, since line numbers must not change; this wraps it for
  * readers. */
 static void add_broken(const char *line, size_t n, qn_str *out)
 {

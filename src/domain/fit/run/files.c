@@ -61,7 +61,7 @@ out:
     return st;
 }
 
-/* Files outside the folder, which --any-path allows, get their names one by one. */
+/* Files outside the folder, which --any-path allows, are written by their own paths. */
 static qn_status write_results(const qn_fit_text *text, const char *folder, qn_run_folder *to,
                                qn_err *err)
 {

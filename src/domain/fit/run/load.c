@@ -126,7 +126,7 @@ static qn_status read_named(void *user, const char *name, char **data, size_t *b
 
         if (strcmp(file->name, name))
             continue;
-        /* A NUL follows the last byte, as in files that are read. */
+        /* A NUL follows the last byte, as it does when a file is read. */
         if (!(*data = malloc(file->bytes + 1)))
             return qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", name, file->bytes);
         if (file->bytes)

@@ -27,7 +27,7 @@ static qn_status list_sets(qn_fit_solution *s, qn_err *err)
 
 /* Solving. */
 
-/* The program is `text`; NULL: the file `path`. */
+/* Solves the program `text`, or the one in the file `path` if `text` is NULL. */
 static qn_status solve(qn_ctx *ctx, const char *text, const char *path,
                        const qn_fit_options *options, qn_fit_solution **out, char **faults,
                        qn_err *err)
@@ -117,7 +117,7 @@ void qn_fit_solution_parameter(const qn_fit_solution *solution, int i, qn_fit_pa
                                 r->no_covariance[0] ? NULL : r->covariance.deviation + set->first };
 }
 
-/* The first solve that did not converge, else the last. */
+/* The first solve that did not converge, otherwise the last. */
 static const qn_fit_solved *deciding_solve(const qn_fit_solution *solution)
 {
     const qn_fit_result *r = &solution->result;

@@ -12,7 +12,7 @@
 
 /* Deviations are computed by default up to this many free parameters: the time of the factorisation
  * grows with the cube. */
-enum { FREE_UNASKED = 200 };
+enum { FREE_BY_DEFAULT = 200 };
 
 static double now_s(void *user)
 {
@@ -249,7 +249,7 @@ static qn_status run_one(qn_ctx *ctx, qn_fit_problem *p, const qn_fit_solve *sol
     o.user = &w;
     st = qn_fit_solve_routed(ctx, p, solve->solver, (qn_fit_precision)options->precision, &o, out,
                              err);
-    /* Options without meaning, or without a solver, come from the program. */
+    /* Options that mean nothing, or that no solver supports, come from the program. */
     if (st == QN_ERR_USAGE || (st == QN_ERR_UNSUPPORTED && options->precision == QN_FIT_F64))
         err->status = st = QN_ERR_INPUT;
     QN_TRY(st);
@@ -265,7 +265,7 @@ static void note_covariance(const qn_fit_problem *p, int is_asked, qn_fit_result
 
     if (qn_fit_problem_has_energies(p))
         snprintf(r->no_covariance, sizeof r->no_covariance, "energies have no residuals");
-    else if (!is_asked && p->n_free > FREE_UNASKED)
+    else if (!is_asked && p->n_free > FREE_BY_DEFAULT)
         snprintf(r->no_covariance, sizeof r->no_covariance,
                  "%u free parameters; --covariance gives deviations up to %d of them", p->n_free,
                  QN_FIT_MAX_COVARIANCE);

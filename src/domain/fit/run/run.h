@@ -24,7 +24,7 @@
 
 /* Copies the options of a call and checks them; NULL means the defaults. */
 qn_status qn_fit_options_take(const qn_fit_options *given, qn_fit_options *out, qn_err *err);
-/* Checks whole options. */
+/* Checks a complete set of options. */
 qn_status qn_fit_options_check(const qn_fit_options *options, qn_err *err);
 
 /* The name of the program without folders. */
@@ -59,8 +59,8 @@ typedef struct qn_fit_result {
     double seconds;
 } qn_fit_result;
 
-/* The index of the device for solves and evaluations: the one that --backend names, else a GPU,
- * else the CPU. */
+/* The index of the device for solves and evaluations: the one named by --backend, otherwise a GPU,
+ * otherwise the CPU. */
 int qn_fit_device_of(qn_ctx *ctx);
 
 /* One solve, on the device that suits it, from problem->x, which receives the result. */
@@ -72,7 +72,7 @@ qn_status qn_fit_run(qn_ctx *ctx, qn_fit_text *text, const qn_fit_options *optio
                      qn_fit_result *out, qn_err *err);
 void qn_fit_result_free(qn_fit_result *result);
 
-/* The name of its device, "AMD EPYC 9654", or its id where that is unknown. */
+/* The name of the device of a solve, "AMD EPYC 9654", or its id where the name is unknown. */
 const char *qn_fit_device_name(qn_ctx *ctx, const qn_fit_solved *solved);
 
 static inline const qn_fit_report *qn_fit_last_report(const qn_fit_result *result)
@@ -89,8 +89,8 @@ qn_status qn_fit_check_files(const qn_fit_text *text, const qn_fit_options *opti
 qn_status qn_fit_write_files(qn_ctx *ctx, const qn_fit_text *text, const qn_fit_result *result,
                              const qn_fit_options *options, qn_run_folder *to, qn_err *err);
 
-/* The report of one solve, which the caller drops. `problem` names the groups; numbers that are
- * not finite are null. */
+/* The report of one solve; the caller releases it. `problem` names the groups; numbers that are not
+ * finite are null. */
 qn_status qn_fit_report_json(const qn_fit_problem *problem, const qn_fit_report *report,
                              json_t **out, qn_err *err);
 
@@ -118,7 +118,7 @@ void qn_fit_print_summary(const qn_fit_text *text, const qn_fit_result *result,
 void qn_fit_scalar_name(const qn_fit_problem *problem, uint32_t k, char *out, size_t size);
 
 /* Adds a row for each of the first scalars of x that are parameters of the program, at most `most`:
- * name, value, deviation in `format`, start. Returns the number of the others. */
+ * name, value, deviation in `format`, start. Returns how many were left out. */
 uint32_t qn_fit_list_parameters(const qn_fit_problem *problem, const qn_fit_result *result,
                                 uint32_t most, const char *format, qn_table *table);
 

@@ -1,7 +1,8 @@
 /* show.c - triangles by a depth buffer, seen from the front, the right and above.
  *
  * Faces are shaded by the angle between their normal and the light, equally on both sides, so that
- * open sheets show as well. Edges are darker where triangles are large enough to distinguish.
+ * both sides of open sheets are visible. Edges are darker where triangles are large enough to
+ * distinguish.
  */
 #include "domain/fit/show/show.h"
 

@@ -4,7 +4,7 @@
 
 #include "domain/fit/mesh/mesh.h"
 
-/* Pixels, three bytes each. Zero-initialised is none. */
+/* Pixels, three bytes each. A zero-initialised image is empty. */
 typedef struct qn_fit_image {
     uint8_t *rgb;
     int width, height;
@@ -26,8 +26,8 @@ void qn_fit_view_add(qn_fit_view *view, const double *pos, uint32_t n);
 qn_status qn_fit_draw_mesh(qn_fit_image *image, int x, int y, int side, const qn_fit_mesh *mesh,
                            const qn_fit_view *view, qn_err *err);
 
-/* Writes a PNG with the mesh at the positions `before` (NULL: not shown) and at its own, side by
- * side on one scale. */
+/* Writes a PNG with the mesh at the positions `before` (NULL: not shown) and at its own positions,
+ * side by side at the same scale. */
 qn_status qn_fit_show_mesh(const char *path, const qn_fit_mesh *mesh, const double *before,
                            int side, qn_err *err);
 

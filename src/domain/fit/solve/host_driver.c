@@ -129,7 +129,7 @@ static void linearise(void *self)
 
         if (p->is_fixed[k])
             continue;
-        /* A comparison would hide NaN. */
+        /* Written so that NaN becomes the largest. */
         largest = move <= largest ? largest : move;
         sum += d->x[k] * d->x[k];
     }
@@ -268,7 +268,7 @@ qn_fit_driver qn_fit_host_driver_table(qn_fit_host_driver *driver)
                             .self = driver };
 }
 
-/* -1 where a term is not finite. */
+/* Returns -1 if a term is not finite. */
 static int rank_of(qn_fit_host_driver *d)
 {
     linearise(d);

@@ -30,7 +30,7 @@ struct qn_fit_lm {
 
     double cost, cost_before, gradient_max, x_norm;
     double radius, nu; /* LAMBDA: radius is 1 / lambda */
-    double share;      /* of the step or the gradient that is tried */
+    double share;      /* fraction of the step or the gradient that is tried */
     qn_fit_d_kind d_kind;
     int has_switched, n_valley;
     int n_invalid, n_rejects, n_halvings;
@@ -215,7 +215,7 @@ static void take_step(qn_fit_lm *lm, double rho, int may_end)
         start_linearise(lm, AT_POINT);
 }
 
-/* Increases the damping; 0 when it is at its limit. */
+/* Increases the damping; returns 0 at its limit. */
 static int narrow(qn_fit_lm *lm)
 {
     lm->n_valley = 0;
@@ -253,7 +253,7 @@ static void reject(qn_fit_lm *lm, double rho, int is_invalid)
         qn_fit_solver_end(&lm->base, is_invalid ? QN_FIT_LINEAR_FAILURE : QN_FIT_STALLED_RADIUS,
                           is_invalid
                               ? "the undamped system has no usable solution; the cost is %.10g"
-                              : "no share of the undamped step lowers the cost of %.10g",
+                              : "no fraction of the undamped step lowers the cost of %.10g",
                           lm->cost);
         return;
     }

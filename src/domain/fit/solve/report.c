@@ -196,7 +196,7 @@ int qn_fit_solver_is_late(qn_fit_solver *solver)
     const double time = qn_fit_solver_seconds(solver);
 
     if (time > solver->opt.max_seconds)
-        qn_fit_solver_end(solver, QN_FIT_MAX_TIME, "%.3g s are over the limit of %.3g s", time,
+        qn_fit_solver_end(solver, QN_FIT_MAX_TIME, "%.3g s exceed the limit of %.3g s", time,
                           solver->opt.max_seconds);
     return solver->is_ended;
 }

@@ -105,7 +105,7 @@ qn_status qn_fit_report_open(const qn_fit_problem *problem, int max_iterations, 
                              qn_err *err);
 void qn_fit_report_free(qn_fit_report *report);
 
-/* What every solver has. */
+/* Common to all solvers. */
 typedef struct qn_fit_solver {
     qn_fit_solve_options opt;
     qn_fit_report *report;
@@ -113,7 +113,7 @@ typedef struct qn_fit_solver {
     int iteration, is_ended;
 } qn_fit_solver;
 
-/* Checks the options. The report outlives the solver. */
+/* Checks the options. The report must outlive the solver. */
 qn_status qn_fit_solver_begin(qn_fit_solver *solver, const qn_fit_solve_options *options,
                               qn_fit_report *report, qn_err *err);
 double qn_fit_solver_seconds(const qn_fit_solver *solver);
@@ -153,7 +153,7 @@ typedef struct qn_fit_driver {
     void (*undo)(void *self);                                   /* the last accept */
     void (*keep)(void *self, int is_back); /* remembers x as the best point, or returns to it */
     int (*is_ready)(void *self, qn_fit_scalars *out);
-    /* The term that was not finite, as words. */
+    /* Describes the term that was not finite. */
     void (*describe)(void *self, char *text, size_t size);
     int has_bounds;
     void *self;
@@ -163,7 +163,7 @@ typedef struct qn_fit_driver {
 
 typedef struct qn_fit_lm qn_fit_lm;
 
-/* The driver and the report outlive it. */
+/* The driver and the report must outlive it. */
 qn_status qn_fit_lm_new(const qn_fit_driver *driver, const qn_fit_solve_options *options,
                         qn_fit_report *report, qn_fit_lm **out, qn_err *err);
 qn_fit_state qn_fit_lm_step(qn_fit_lm *lm);
@@ -217,7 +217,7 @@ typedef struct qn_fit_lbfgs_driver {
 
 typedef struct qn_fit_lbfgs qn_fit_lbfgs;
 
-/* The driver and the report outlive the solver. */
+/* The driver and the report must outlive the solver. */
 qn_status qn_fit_lbfgs_new(const qn_fit_lbfgs_driver *driver, const qn_fit_solve_options *options,
                            qn_fit_report *report, qn_fit_lbfgs **out, qn_err *err);
 qn_fit_state qn_fit_lbfgs_step(qn_fit_lbfgs *solver);
@@ -228,7 +228,7 @@ void qn_fit_lbfgs_free(qn_fit_lbfgs *solver);
 
 typedef struct qn_fit_lbfgs_host qn_fit_lbfgs_host;
 
-/* `x` holds the start and receives the result; it and the objective outlive the vectors. */
+/* `x` holds the start and receives the result; it and the objective must outlive the vectors. */
 qn_status qn_fit_lbfgs_host_new(const qn_fit_objective *objective,
                                 const qn_fit_solve_options *options, double *x,
                                 qn_fit_lbfgs_host **out, qn_err *err);
@@ -257,7 +257,7 @@ typedef struct qn_fit_point {
 
 typedef struct qn_fit_search {
     qn_fit_point start, before, low, high;
-    double trial, widest; /* shares of the direction; from `widest` on the cost is not finite */
+    double trial, widest; /* fractions of the direction; from `widest` on the cost is not finite */
     int n_trials, is_bracketed;
 } qn_fit_search;
 
@@ -271,7 +271,7 @@ qn_fit_search_state qn_fit_search_step(qn_fit_search *search, double cost, doubl
 /* Whole solves (solve.c). */
 
 /* Starts at problem->x, which receives the result. A status other than QN_OK means that nothing was
- * solved (bad options, no memory); the report says how a solve ended. */
+ * solved (bad options, out of memory); the report says how a solve ended. */
 qn_status qn_fit_solve_lm(qn_fit_problem *problem, const qn_fit_solve_options *options,
                           qn_fit_report *report, qn_err *err);
 qn_status qn_fit_solve_lbfgs(qn_fit_problem *problem, const qn_fit_solve_options *options,
@@ -293,8 +293,8 @@ typedef struct qn_fit_covariance {
     double *matrix;    /* n by n over free parameters: sigma^2 (J'J)^-1 */
 } qn_fit_covariance;
 
-/* At problem->x. Fails unless there are more rows than free parameters, and at most
- * QN_FIT_MAX_COVARIANCE of these. */
+/* Evaluated at problem->x. Fails unless there are more rows than free parameters, and at most
+ * QN_FIT_MAX_COVARIANCE free parameters. */
 qn_status qn_fit_covariance_new(const qn_fit_problem *problem, qn_fit_covariance *out, qn_err *err);
 void qn_fit_covariance_free(qn_fit_covariance *covariance);
 

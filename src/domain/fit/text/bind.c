@@ -198,8 +198,8 @@ static int has_lengths(const qn_fit_evaluator *w, uint32_t element)
     return 1;
 }
 
-/* Evaluates the first of the `n` remaining elements; those of the same topology move to the front
- * of `taken`, their positions to taken + n. *left is the number of the others. */
+/* Evaluates the first of the `n` remaining elements. Elements of the same topology move to the
+ * front of `taken`, their positions to taken + n; *left is how many others remain. */
 static qn_status one_topology(const qn_fit_evaluator *like, qn_fit_job *job, uint32_t *elements,
                               uint32_t *positions, uint32_t n, uint32_t *taken, int topology,
                               uint32_t *left, qn_err *err)

@@ -73,7 +73,7 @@ typedef struct qn_fit_evaluator {
     int is_host;       /* parameters are errors */
     int self;          /* domain whose field names are visible, or -1 */
     int n_items;       /* functions before this item are visible */
-    uint32_t instance; /* that supplies list lengths; UINT32_MAX: none */
+    uint32_t instance; /* whose list lengths are used; UINT32_MAX: none */
 
     qn_fit_local *locals;
     size_t local_room;
@@ -167,8 +167,8 @@ typedef struct qn_fit_job {
     size_t at;
 } qn_fit_job;
 
-/* `like` has the scope, the tree and the visible names; `elements` NULL: all up to n. If there are
- * no elements the expression is evaluated once, to find its faults. */
+/* `like` has the scope, the tree and the visible names; if `elements` is NULL, all up to n are
+ * evaluated. If there are no elements the expression is evaluated once, to find its faults. */
 qn_status qn_fit_each_topology(const qn_fit_evaluator *like, qn_fit_job *job,
                                const uint32_t *elements, uint32_t n, qn_err *err);
 

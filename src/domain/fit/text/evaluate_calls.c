@@ -117,7 +117,7 @@ static uint32_t length_of(qn_fit_evaluator *w, const qn_fit_text_value *list)
     return more->length;
 }
 
-/* Component by component, the value of each element of the list. */
+/* Combines the values of all elements of the list, component by component. */
 static void join(qn_fit_evaluator *w, const qn_fit_tree *t, const qn_fit_vec *terms, int n,
                  qn_fit_text_value *out)
 {

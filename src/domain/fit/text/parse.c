@@ -356,7 +356,8 @@ static void parse_write(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, ';');
 }
 
-/* What begins with the word: its name, which it declares or uses, then what `parse` reads. */
+/* The items, by their first word: the meaning of their name, whether they declare or use it, and
+ * the parser of the rest. */
 static const struct {
     const char *word;
     qn_fit_item_kind kind;

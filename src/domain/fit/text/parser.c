@@ -210,7 +210,7 @@ static void read_sign(qn_fit_diagnostics *c, qn_fit_token *t)
     if (ch > ' ' && ch < 127)
         qn_fit_diagnose(c, t->at, "'%c' has no meaning here", ch);
     else
-        qn_fit_diagnose(c, t->at, "byte 0x%02x outside of comments and strings", ch);
+        qn_fit_diagnose(c, t->at, "byte 0x%02x outside comments and strings", ch);
     t->kind = QN_FIT_TOK_BAD;
 }
 

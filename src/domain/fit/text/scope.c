@@ -20,7 +20,8 @@ void qn_fit_scope_free(qn_fit_scope *scope)
     *scope = (qn_fit_scope){ 0 };
 }
 
-/* Room for one more of `size` bytes; doubled when the number is a power of two. */
+/* Makes space for one more element of `size` bytes; the list doubles when its length is a power of
+ * two. */
 static void *grow(qn_fit_scope *w, void *list, int n, size_t size)
 {
     void *more = list;

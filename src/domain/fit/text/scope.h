@@ -93,7 +93,7 @@ void *qn_fit_scope_alloc(qn_fit_scope *scope, size_t n, size_t size); /* zeroed 
 qn_fit_named qn_fit_scope_find(const qn_fit_scope *scope, const char *name);
 void qn_fit_scope_name(qn_fit_scope *scope, const char *name, qn_fit_name_kind kind, int index);
 
-/* Enter a named entry and return its number; -1 without memory. */
+/* Enter a named entry and return its number; -1 when out of memory. */
 int qn_fit_scope_domain(qn_fit_scope *scope, const char *name, uint32_t n);
 int qn_fit_scope_array(qn_fit_scope *scope, const char *name, int domain, int dim,
                        const double *at);

@@ -86,8 +86,7 @@ int qn_fit_find_domain(qn_fit_loader *m, const qn_fit_word *word);
 qn_status qn_fit_values(qn_fit_loader *m, int item, const qn_fit_tree *tree, int domain,
                         const char *loop, int *dim, double **out, qn_err *err);
 
-/* One number, from an expression without parameters; after a reported fault *out stays as it
- * was. */
+/* One number, from an expression without parameters; *out is unchanged after a reported fault. */
 qn_status qn_fit_number(qn_fit_loader *m, int item, const qn_fit_tree *tree, double *out,
                         qn_err *err);
 

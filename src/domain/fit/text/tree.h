@@ -36,7 +36,7 @@ void qn_fit_diagnose(qn_fit_diagnostics *c, size_t at, const char *format, ...)
 void qn_fit_diagnose_unknown(qn_fit_diagnostics *c, size_t at, const char *what, const char *name,
                              const char *const *names);
 
-/* The same for an error of a call: lack of memory is no fault of the text. */
+/* Records an error of a call; running out of memory is not a fault of the text. */
 void qn_fit_diagnose_error(qn_fit_diagnostics *c, size_t at, const qn_err *why);
 
 /* For each fault: FILE:LINE:COL: message, the source line, and a caret under the position. */
@@ -147,7 +147,7 @@ typedef struct qn_fit_ast {
     qn_fit_tree nothing; /* replaces trees when memory is short */
 } qn_fit_ast;
 
-/* Zeroed memory of the arena; NULL without memory, which is_out_of_memory records. */
+/* Zeroed memory of the arena; NULL when out of memory, which is_out_of_memory records. */
 void *qn_fit_ast_alloc(qn_fit_ast *ast, size_t bytes);
 void qn_fit_ast_free(qn_fit_ast *ast);
 
@@ -192,7 +192,7 @@ int qn_fit_is_among(const char *name, const char *const *words); /* ended by NUL
 int qn_fit_is_keyword(const char *name);
 int qn_fit_is_no_value(const char *name);
 
-/* Room for one more element of a list that grows in the arena. */
+/* Makes space for one more element of a list that grows in the arena. */
 void *qn_fit_append(qn_fit_parser *p, void **list, int *n, size_t size);
 
 /* parse_expr.c */

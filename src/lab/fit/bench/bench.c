@@ -42,7 +42,7 @@ double qn_fit_bench_now(void *user)
 }
 
 enum { SAMPLES = 20, MIN_PIPED = 5, MAX_PIPED = 400, PIPED_ROWS = 3 };
-static const double PIPED_US = 2e5; /* approximate time of a row of evaluations */
+static const double PIPED_US = 2e5; /* approximate time of a series of evaluations */
 
 typedef struct piped {
     qn_graph *graph;

@@ -29,13 +29,14 @@ typedef struct qn_fit_bench_row {
     double first_us;           /* the very first, with compilation */
     char note[160];            /* a remark, or "" */
 
-    /* Made by qn_fit_bench_add, of the shorter of single and piped. It also makes NaN of what was
-     * not measured. */
+    /* Set by qn_fit_bench_add, from the shorter of single and piped; what was not measured becomes
+     * NaN. */
     double each_ns, gbs;
-    double bound_us, bound_pct; /* the time that bandwidth alone would take, and its share */
+    double bound_us, bound_pct; /* the time that bandwidth alone would take; in percent of the
+                                 * measured time */
 } qn_fit_bench_row;
 
-/* Zero-initialised is empty. */
+/* A zero-initialised bench is empty. */
 typedef struct qn_fit_bench {
     qn_fit_bench_row *rows;
     size_t n, room;
@@ -45,14 +46,16 @@ typedef struct qn_fit_bench {
 
 void qn_fit_bench_free(qn_fit_bench *bench);
 
-/* "B1" ... ; `n` 0: the sizes of that bench. Adds rows. QN_ERR_USAGE: no such bench. */
+/* "B1" ... ; with `n` 0, the bench's own sizes. Adds rows. QN_ERR_USAGE: no such bench. */
 qn_status qn_fit_bench_run(qn_ctx *ctx, const char *name, qn_i64 n, qn_fit_precision precision,
                            qn_fit_bench *bench, qn_err *err);
 
 qn_sheet qn_fit_bench_sheet(const qn_fit_bench *bench);
-json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command); /* NULL: no memory */
+json_t *qn_fit_bench_json(const qn_fit_bench *bench, const char *command); /* NULL when out of
+                                                                            * memory */
 
-/* Whole solves, timed from the problem in host memory to the result there, without building it. */
+/* Whole solves, timed from the problem in host memory to the result there; building the problem is
+ * excluded. */
 
 typedef struct qn_fit_bench_solve_options {
     const char *name;        /* "B5", "B6" */
@@ -69,8 +72,8 @@ typedef struct qn_fit_bench_solve_options {
     qn_fit_precision precision;
 } qn_fit_bench_solve_options;
 
-/* Adds an object per case to the array `rows`. With `ctx` NULL the solvers run in host memory, else
- * on its device. */
+/* Adds an object per case to the array `rows`. With `ctx` NULL the solvers run in host memory,
+ * otherwise on its device. */
 qn_status qn_fit_bench_solve(qn_ctx *ctx, const qn_fit_bench_solve_options *options, json_t *rows,
                              qn_err *err);
 

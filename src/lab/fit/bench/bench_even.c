@@ -1,5 +1,5 @@
-/* bench_even.c - finds the size from which a device pays: a step of Levenberg-Marquardt on the CPU
- * and on the context's device, by the same graphs, on spheres of rising level. */
+/* bench_even.c - finds the size from which a device is faster: times a step of Levenberg-Marquardt
+ * on the CPU and on the context's device, with the same graphs, on spheres of rising level. */
 #include "lab/fit/bench/bench_impl.h"
 
 #include "domain/fit/device/choose.h"

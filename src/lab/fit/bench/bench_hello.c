@@ -47,7 +47,7 @@ out:
     return st;
 }
 
-/* Numbers are halves of integers: their squares are exact up to 2^12 of them in f32. */
+/* Numbers are halves of integers: their squares are exact in f32 for up to 2^12 numbers. */
 static qn_status compare(qn_fit_device *device, qn_buf *rows, qn_i64 n, const char *where,
                          qn_err *err)
 {

@@ -147,7 +147,7 @@ qn_status qn_fit_bench_solve(qn_ctx *ctx, const qn_fit_bench_solve_options *opti
     qn_status st = QN_OK;
 
     if (strcmp(o->name, "B5") && strcmp(o->name, "B6"))
-        return qn_fail(err, QN_ERR_USAGE, "%s is no bench of solves: B5, B6", o->name);
+        return qn_fail(err, QN_ERR_USAGE, "there is no bench of solves %s (B5, B6)", o->name);
     if (is_wanted(o, "B5", "springs")) {
         QN_TRY(qn_fit_case_noisy_springs(o->level > 0 ? o->level : SPRING_LEVEL, &p, err));
         QN_TRY(run_case(ctx, o, "springs", p, o->goal > 0 ? o->goal : 1e-12, rows, err));

@@ -32,7 +32,7 @@ qn_status qn_fit_case_make(const qn_fit_case_set *set, const qn_fit_group_spec *
     for (int k = 1; k < 4; k++)
         slots[k] = slots[0];
     st = qn_fit_problem_add_group(p, &group, err);
-    spec = NULL; /* its graph is taken */
+    spec = NULL; /* its graph now belongs to the problem */
     QN_TRY(st);
     QN_TRY(qn_fit_problem_finish(p, err));
     *out = p;
@@ -333,7 +333,7 @@ static node of(graph g, const char *op, node a)
     return qn_fit_op(g, op, &a, 1);
 }
 
-/* The values that the second half begins with. */
+/* The inputs of the second half. */
 typedef struct {
     node q, r, m, y1, y5, y7;
 } middle;

@@ -4,8 +4,8 @@
 
 #include "domain/fit/problem/problem.h"
 
-/* A triangulated square grid with `n` edges, each a spring: |a - b| - rest. Inner vertices have
- * six. */
+/* A triangulated square grid with `n` edges, each a spring: |a - b| - rest. Inner vertices have six
+ * of them. */
 qn_status qn_fit_case_springs(uint32_t n, qn_fit_problem **out, qn_err *err);
 
 /* 64 scalar operations, 12 of them transcendental or divisions, on 8 inputs per instance. */
@@ -20,8 +20,8 @@ qn_status qn_fit_case_curve(uint32_t n, qn_fit_problem **out, qn_err *err);
 /* An icosphere of 30 * 4^level springs with an anchor at each vertex, its vertices moved by 5 %. */
 qn_status qn_fit_case_icosphere(int level, qn_fit_problem **out, qn_err *err);
 
-/* One set of unknowns and one group of terms over it, as a problem. Owns the graph of `spec`, whose
- * slots all refer to the set. */
+/* One set of unknowns and one group of terms over it, as a problem. Owns the graph of `spec`, all
+ * of whose slots refer to the set. */
 typedef struct qn_fit_case_set {
     const char *name;
     uint32_t count;
@@ -32,7 +32,7 @@ typedef struct qn_fit_case_set {
 qn_status qn_fit_case_make(const qn_fit_case_set *set, const qn_fit_group_spec *spec,
                            qn_fit_problem **out, qn_err *err);
 
-/* For timed solves (solve_cases.c): the same numbers as in programs for other solvers that draw
+/* For timed solves (solve_cases.c): the numbers are those of programs for other solvers that draw
  * them from std::mt19937_64. */
 
 /* Springs on the edges of an icosphere (30 * 4^level) at rest on the sphere, with vertices moved by

@@ -7,9 +7,8 @@
 #include "lab/fit/mesh_terms.h"
 #include "lab/owned.h"
 
-/* Numbers.
- * The Mersenne twister of 64 bits, and normal numbers by Marsaglia's polar method in the order in
- * which libstdc++ draws them. */
+/* Numbers: the 64-bit Mersenne twister, and normal numbers by Marsaglia's polar method in
+ * libstdc++'s order of drawing. */
 
 enum { TWIST = 312, MIDDLE = 156 };
 

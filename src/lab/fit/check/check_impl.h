@@ -1,4 +1,4 @@
-/* check_impl.h - what the checks share: evaluations, programs, test problems. */
+/* check_impl.h - shared by the checks: evaluations, programs, test problems. */
 #ifndef QN_LAB_FIT_CHECK_CHECK_IMPL_H
 #define QN_LAB_FIT_CHECK_CHECK_IMPL_H
 
@@ -7,7 +7,8 @@
 
 /* Evaluations (programs.c). */
 
-/* The total cost at x, followed by that of each group: terms checked together are compiled once. */
+/* The total cost at x, followed by that of each group: terms checked together are compiled only
+ * once. */
 qn_status qn_fit_evaluate_groups(qn_ctx *ctx, const qn_fit_problem *problem, const double *x,
                                  double *costs, qn_err *err);
 
@@ -17,14 +18,14 @@ qn_status qn_fit_evaluate(qn_ctx *ctx, const qn_fit_problem *problem, const doub
 
 /* Programs that checks write themselves (programs.c). */
 
-/* Loads a program text with the files of one folder. Frees the text, also on failure. */
+/* Loads a program text with the files of one folder. Frees the text, even on failure. */
 qn_status qn_fit_program_load(const char *name, qn_str *text, const char *folder, qn_fit_text **out,
                               qn_err *err);
 
 /* Runs its first solve block in host memory with one thread. */
 qn_status qn_fit_program_solve(qn_fit_text *text, qn_fit_report *out, qn_err *err);
 
-/* Member `member` of a JSON file, or all of it where that is NULL, which must be a list or an
+/* Member `member` of a JSON file, or all of the file if that is NULL; must be a list or an
  * object. */
 qn_status qn_fit_golden_list(qn_golden *g, const char *file, const char *member, json_t **out,
                              qn_err *err);

@@ -102,7 +102,7 @@ out:
     return st;
 }
 
-/* Golden hinge energies come from a closed form that has only half the digits where two eigenvalues
+/* Golden hinge energies come from a closed form that loses half the digits where two eigenvalues
  * are equal, as at every symmetric vertex. */
 static double tolerance_of(qn_fit_term_kind kind)
 {
@@ -163,7 +163,7 @@ out:
     return st;
 }
 
-/* The part. */
+/* The check. */
 
 static void check_counts(qn_golden *g, const shape *s, const char *file, const json_t *counts)
 {

@@ -1,10 +1,9 @@
 /* check_mgh.c - counts the test problems of the literature that are solved from near and far
  * starts.
  *
- * They are written as in the literature: sums of squares in x1 .. xn.
+ * They are written as in the literature, as sums of squares in x1 .. xn.
  *
- * Sums over an index use a table I with the column k = 1 .. m; sums over data also have a column
- * y.
+ * Sums over an index use a table I with the column k = 1 .. m; sums over data also have a column y.
  */
 #include "lab/fit/check/check_impl.h"
 
@@ -298,8 +297,8 @@ static const struct {
     { 30, 0, print_tridiagonal },   { 31, 0, print_banded },   { 35, 0, print_chebyquad },
 };
 
-/* Tables and residuals of problem `id` with n parameters and m rows, in x1 .. xn, which are the
- * numbers of a parameter `x`. 0: unknown problem. */
+/* Prints tables and residuals of problem `id` with n parameters and m rows, in x1 .. xn, which are
+ * the components of a parameter `x`. Returns 0 if the problem is unknown. */
 static int print_problem(int id, int n, int m, qn_str *out)
 {
     for (size_t k = 0; k < sizeof formulas / sizeof *formulas; k++)

@@ -16,7 +16,7 @@ typedef struct {
     const char *folder;
     int n_params;
     double rss;
-    int is_exact; /* data without error: only rounding is left at the end */
+    int is_exact; /* data without error: only rounding remains at the end */
 } nist_set;
 
 static double number_at(const nist_set *s, const char *list, int k)
@@ -83,7 +83,7 @@ static double worst_off(const nist_set *s, const double *x, const char *list)
     return worst;
 }
 
-/* From its far start, BoxBOD may end on a plateau. */
+/* Started from far away, BoxBOD may end on a plateau. */
 static int may_fail(const nist_set *s, int start, const qn_fit_report *r)
 {
     return !strcmp(s->name, "BoxBOD") && start == 1 && qn_fit_off(2 * r->final_cost, 9771.5) < 1e-4;

@@ -1,6 +1,6 @@
 /* check_ops.c - compares operations and composites with values of 60 digits.
  *
- * Each operation is one finding: its worst error, as a share of the allowed error.
+ * Each operation is one finding: its worst error, as a fraction of the allowed error.
  */
 #include "lab/fit/check/check_impl.h"
 #include "lab/fit/check/records.h"
@@ -23,7 +23,7 @@ static int is_among(const char *const *list, const char *name)
     return 0;
 }
 
-/* |got - want| as a share of tolerance * size; infinite if one of them is NaN. Below 1e-300,
+/* |got - want| as a fraction of tolerance * size; infinite if one of them is NaN. Below 1e-300,
  * references of 60 digits have no digits left where 1 - s was computed. */
 static double share(double got, double want, double tolerance, double size)
 {
@@ -110,7 +110,8 @@ static qn_status check(qn_golden *g, const char *file, double (*judge)(const qn_
         const qn_fit_records *r = &golden.list[k];
 
         qn_finding_below(g->findings, g->part, (qn_i64)r->n * r->n_rows * (1 + r->n_args),
-                         judge(&golden, k), 1, "%s: worst error, share of what is allowed", r->op);
+                         judge(&golden, k), 1, "%s: worst error, as a fraction of the tolerance",
+                         r->op);
     }
 out:
     qn_fit_golden_free(&golden);

@@ -1,5 +1,5 @@
-/* programs.c - programs of checks, their costs and gradients on the device of a context, and
- * golden lists. */
+/* programs.c - loads programs for checks, evaluates their costs and gradients on the context's
+ * device, reads golden lists. */
 #include "lab/fit/check/check_impl.h"
 
 #include "domain/fit/device/device.h"

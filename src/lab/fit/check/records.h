@@ -1,7 +1,7 @@
 /* records.h - golden records of operations, all on one tape.
  *
  * Each operation has a block slot and some rows; instance i takes record i of every operation, and
- * starts over where there are fewer. One kernel therefore evaluates a whole file.
+ * starts over at the first if there are fewer. One kernel therefore evaluates a whole file.
  */
 #ifndef QN_LAB_FIT_CHECK_RECORDS_H
 #define QN_LAB_FIT_CHECK_RECORDS_H
@@ -26,13 +26,13 @@ typedef struct qn_fit_records {
     int first_row; /* among the outputs of the tape */
 } qn_fit_records;
 
-/* Zero-initialised is empty. */
+/* A zero-initialised struct is empty. */
 typedef struct qn_fit_golden {
     qn_fit_records list[QN_FIT_MAX_RECORD_OPS];
     int n;
     int n_instances;
     qn_fit_tape *tape;
-    int *slot;        /* of each operation on the tape; -1: it needs none */
+    int *slot;        /* per operation, on the tape; -1: it needs none */
     uint32_t *idx;    /* [slot][i] */
     double *x;        /* arguments of all records */
     size_t n_numbers; /* in x */
@@ -44,7 +44,7 @@ typedef struct qn_fit_golden {
 qn_status qn_fit_golden_load(const char *path, qn_fit_golden *out, qn_err *err);
 void qn_fit_golden_free(qn_fit_golden *golden);
 
-/* On the device of qn_fit_device_of; on the CPU by the interpreter (records_run.c). */
+/* Runs on the device of qn_fit_device_of; on the CPU by the interpreter (records_run.c). */
 qn_status qn_fit_golden_run(qn_ctx *ctx, qn_fit_golden *golden, qn_err *err);
 
 /* The results for a record. */

@@ -1,4 +1,4 @@
-/* bench.c - times of graphs, one after another. */
+/* bench.c - times graphs, one after another. */
 #include "bench.h"
 
 #include "step.h"
@@ -61,7 +61,7 @@ out:
     return st;
 }
 
-/* Work that is done once. */
+/* Work that is done only once. */
 
 typedef qn_status (*add_fn)(qn_sw_bench_step *step, qn_graph *graph, qn_err *err);
 
@@ -162,7 +162,7 @@ out:
     return st;
 }
 
-/* With everything but PET. */
+/* All parts except PET. */
 static qn_status time_steps(bench *b, qn_sw_bench_step *step, const char *part, qn_err *err)
 {
     qn_graph *graph = NULL;
@@ -180,7 +180,7 @@ out:
     return st;
 }
 
-/* All of it. */
+/* All measurements. */
 
 static qn_status bench_sky(bench *b, int is_aniso, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* bench.h - how long the parts of the work take on a raster that stays on the device.
+/* bench.h - times the parts of a run on a raster that stays on the device.
  *
  * Every figure is the median of several runs after a warm-up, which compiles kernels, uploads
  * tables and allocates memory. Nothing is uploaded or read back in between.
@@ -15,7 +15,7 @@ typedef struct qn_sw_bench_options {
     int patch_option; /* 1 to 4 */
     int steps;        /* time steps replayed */
     int samples;      /* runs per median */
-    qn_i64 tile;      /* view factors also in tiles of this side; 0: no tiles */
+    qn_i64 tile;      /* also computes view factors in tiles of this side; 0: no tiles */
 } qn_sw_bench_options;
 
 typedef struct qn_sw_bench_line {
@@ -29,7 +29,7 @@ typedef struct qn_sw_bench_line {
 typedef struct qn_sw_bench_result {
     qn_sw_bench_line *lines;
     size_t n, room;
-    double bytes_per_pixel; /* most memory held on the device; 0: works in host memory */
+    double bytes_per_pixel; /* peak memory held on the device; 0: works in host memory */
 } qn_sw_bench_result;
 
 void qn_sw_bench_free(qn_sw_bench_result *result);
@@ -39,7 +39,7 @@ qn_sheet qn_sw_bench_sheet(const qn_sw_bench_result *result);
 qn_status qn_sw_bench_load(const qn_sw_layer_options *layers, qn_sw_surface *out, qn_sw_grid *grid,
                            qn_err *err);
 
-/* `surface` is prepared (surface.h); its walls are computed when it has none. */
+/* `surface` is prepared (surface.h); its walls are computed if it has none. */
 qn_status qn_sw_bench(qn_ctx *ctx, qn_sw_surface *surface, const qn_sw_bench_options *options,
                       qn_sw_bench_result *out, qn_err *err);
 

@@ -73,8 +73,8 @@ static void fill_step(day *d, int is_aniso, int i, qn_sw_delay *delay, qn_sw_bea
     *sun = (qn_sw_beam){ row.azimuth, row.altitude, row.psi };
 }
 
-/* `n_steps` records of a clear summer day, repeated from midnight on, and their suns, which the
- * caller frees with free(). A `patch_option` of 0 is an isotropic sky. */
+/* `n_steps` records of a clear summer day, repeated from midnight on, and their suns; the caller
+ * frees both with free(). A `patch_option` of 0 is an isotropic sky. */
 static qn_status make_day(qn_ctx *ctx, int patch_option, int n_steps, qn_sw_step_table **out,
                           qn_sw_beam **suns, qn_err *err)
 {

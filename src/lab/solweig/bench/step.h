@@ -1,4 +1,4 @@
-/* step.h - everything that one time step of a whole raster needs, on the device.
+/* step.h - everything on the device that one time step of a whole raster needs.
  *
  * For measuring: a clear July day at 57.7 degrees north, hour after hour, default materials, one
  * tile. Stages can be added to graphs one by one or all together.
@@ -42,7 +42,7 @@ typedef struct qn_sw_bench_step {
     qn_sw_pet_table *pet_table;
     qn_sw_views views;
     qn_buf *shade, *wall_sun, *state, *tmrt, *utci, *pet;
-    qn_owned owned;    /* all buffers but these: */
+    qn_owned owned;    /* all buffers except these: */
     qn_buf *svf, *veg; /* planes of views.svf */
 } qn_sw_bench_step;
 

@@ -14,7 +14,7 @@ const qn_check qn_sw_checks[] = {
     { "weather", NULL, qn_sw_check_days, "stages" },
     { "tables", "patches, luminance of the sky, coefficients, materials", qn_sw_check_tables,
       "stages" },
-    { "prep", "heights as layers are made ready", qn_sw_check_prep, "stages" },
+    { "prep", "preparation of heights", qn_sw_check_prep, "stages" },
     { "walls", "heights and aspects of walls", qn_sw_check_walls, "stages" },
     { "walls", NULL, qn_sw_check_walls_ga, "stages" },
     { "shadow", "shadows of suns, on ground and walls", qn_sw_check_shadow, "stages" },

@@ -1,8 +1,8 @@
 /* check_aniso.c - radiation from a sky of patches, over a window of Athens.
  *
- * Cases are aniso_<case>_params.json with arrays of their own. The stage computes sums; the files
- * hold parts of them, which are isolated by removing the rest: with black walls, with a sky that
- * does not emit, with walls that are all cool.
+ * Each case is aniso_<case>_params.json with its arrays. The stage computes sums; the files hold
+ * parts of them, which are isolated by removing the rest: with black walls, with a sky that does
+ * not emit, with cool walls everywhere.
  */
 #include "lab/solweig/check/check_impl.h"
 
@@ -62,7 +62,7 @@ static void compare_sky(qn_golden *g, const sky_case *c, const float *columns, f
     qn_golden_add(g, &heat, "athens/aniso_%s_params.json esky", c->name);
 }
 
-/* Patches and their luminance from the case's own table: altitude, azimuth, luminance. */
+/* Patches and their luminance from the case's table: altitude, azimuth, luminance. */
 static qn_status fill_step(qn_golden *g, sky_case *c, qn_err *err)
 {
     const int n = c->views->sky->n_patches;
@@ -176,7 +176,7 @@ out:
     return st;
 }
 
-/* Parts of the radiation, as files hold them. */
+/* Parts of the radiation, as stored in files. */
 
 static void compare(qn_golden *g, const sky_case *c, const char *what, const float *got)
 {
@@ -186,7 +186,7 @@ static void compare(qn_golden *g, const sky_case *c, const char *what, const flo
     qn_golden_compare_all(g, file, got, (qn_i64)c->n, limit);
 }
 
-/* One plane of the case with some of it removed. */
+/* One plane of the case with part of it removed. */
 static qn_status part_of(qn_golden *g, const sky_case *c, qn_buf *bldg, int plane, float **out,
                          qn_err *err)
 {
@@ -234,7 +234,7 @@ static qn_status compare_heat(qn_golden *g, const sky_case *c, const float *all,
         const float by_all_walls = walls[i];
 
         sky[i] -= by_all_walls;
-        walls[i] = ew * (by_all_walls - leaves[i] - sun[i]); /* the shaded ones */
+        walls[i] = ew * (by_all_walls - leaves[i] - sun[i]); /* the shaded walls */
         leaves[i] *= ew;
         sun[i] *= ew;
     }
@@ -272,8 +272,8 @@ out:
     return st;
 }
 
-/* The stage has the sum of the four sides; each one is isolated by a case in which all sides get
- * its light. With a beam of 1 straight down the reflected light is the ground's albedo. */
+/* The stage gives the sum of the four sides; each one is isolated by a case in which all sides get
+ * its light. With a beam of 1 straight down, the reflected light is the ground's albedo. */
 static qn_status compare_sides(qn_golden *g, const sky_case *c, qn_err *err)
 {
     static const char *const names[4] = { "keast", "ksouth", "kwest", "knorth" };

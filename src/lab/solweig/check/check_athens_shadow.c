@@ -1,7 +1,7 @@
 /* check_athens_shadow.c - shadows of suns over Athens.
  *
- * Suns are those that params.json names, and those of files with angles in their names,
- * shadow_az<degrees>_alt<degrees>_*. An array smaller than the raster is its middle.
+ * Suns are those named in params.json, and those of files with angles in their names,
+ * shadow_az<degrees>_alt<degrees>_*. An array smaller than the raster covers its middle.
  */
 #include "lab/solweig/check/check_impl.h"
 
@@ -46,8 +46,7 @@ out:
     return st;
 }
 
-/* The window in the middle of the raster that a file covers; all of the raster without such a
- * file. */
+/* The window in the middle of the raster that a file covers; without the file, the whole raster. */
 static qn_window window_in(const qn_golden *g, const char *file, const qn_sw_check_site *s)
 {
     qn_window w = { .rows = s->rows, .cols = s->cols };

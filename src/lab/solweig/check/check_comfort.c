@@ -6,7 +6,7 @@
 
 typedef enum { UTCI, PET } comfort_index;
 
-/* Pixels of one weather; `wind` NULL: va everywhere. */
+/* Pixels in the same weather; `wind` NULL: va everywhere. */
 typedef struct comfort_case {
     double ta, rh, va;
     qn_sw_body body;
@@ -60,7 +60,7 @@ static qn_sw_body body_of(const json_t *json)
 
 /* Points. */
 
-/* One state beside its member `key`. */
+/* One state with its expected value in member `key`. */
 static qn_status check_state(qn_golden *g, const json_t *state, const qn_sw_body *body,
                              comfort_index index, const char *key, qn_tally *tally, qn_err *err)
 {
@@ -99,7 +99,7 @@ out:
     return st;
 }
 
-/* States with a body each. */
+/* States, each with its own body. */
 qn_status qn_sw_check_comfort(qn_golden *g, qn_err *err)
 {
     const char *file = "points/comfort_reference_run.json";

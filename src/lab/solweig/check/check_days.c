@@ -20,7 +20,7 @@ static void print_stamp(const qn_sw_date *date, char out[QN_SW_STAMP_BYTES])
              (unsigned)date->minute % 100);
 }
 
-/* 1 when a file has a row of this stamp. */
+/* 1 if a file has a row with this stamp. */
 static int has_stamp(const qn_sw_weather *w, const char *stamp)
 {
     char text[QN_SW_STAMP_BYTES];
@@ -35,8 +35,8 @@ static int has_stamp(const qn_sw_weather *w, const char *stamp)
 
 typedef enum { NO_WEATHER, SHORT_WEATHER, WHOLE_WEATHER } weather_kind;
 
-/* Whether a file has the rows of the series. If so they go to `day`, with the first and last stamp
- * where the file has more rows. */
+/* Whether a file has the rows of the series. If so, they go to `day`, with the first and last stamp
+ * if the file has more rows. */
 static weather_kind read_weather(qn_sw_day *day, const char *path)
 {
     const char *const paths[] = { path };
@@ -130,7 +130,7 @@ out:
     return st;
 }
 
-/* A run and the reference against measurements: a measured hour belongs to the row whose time
+/* Compares a run and the reference with measurements: a measured hour belongs to the row whose time
  * stamp lies in it. */
 
 typedef struct measuring {
@@ -169,7 +169,7 @@ static qn_sw_fit fit_of(const pair_sums *s)
                         .correlation = (s->ab - s->a * s->b / s->n) / sqrt(va * vb) };
 }
 
-/* The measured Tmrt of the hour of a row; NaN where there is none. */
+/* The measured Tmrt of the hour of a row; NaN if there is none. */
 static double measured_at(const qn_csv *measured, const qn_sw_date *date)
 {
     const double day = date->year * 10000.0 + date->month * 100.0 + date->day;

@@ -95,13 +95,13 @@ out:
 
 /* With buildings all around. */
 
-/* The height of a person whose rays have as many steps as the file says. */
+/* The height of a person whose rays have the number of steps given in the file. */
 static double height_of(const json_t *params)
 {
     return qn_golden_member(params, "second") / 20;
 }
 
-/* The sunlit share of the view, far steps weighing as much as near ones: the albedo where
+/* The sunlit fraction of the view, with far steps weighted like near ones: the albedo where
  * everything is white, and 1 on roofs. */
 static qn_status check_norm(qn_golden *g, qn_sw_check_ground *s, qn_window w, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* check_impl.h - what the checks share: windows, sites, the view of the ground, days. */
+/* check_impl.h - shared by the checks: windows, sites, the view of the ground, days. */
 #ifndef QN_LAB_SOLWEIG_CHECK_CHECK_IMPL_H
 #define QN_LAB_SOLWEIG_CHECK_CHECK_IMPL_H
 
@@ -13,12 +13,12 @@
 #include "lab/golden.h"
 #include "lab/solweig/check/check.h"
 
-/* The window [row0, row1, col0, col1] that a member of `object` holds, without pixels unless it
- * lies inside the raster. */
+/* The window [row0, row1, col0, col1] in a member of `object`; empty unless it lies inside the
+ * raster. */
 qn_window qn_sw_golden_window_of(const json_t *object, const char *key, qn_i64 rows, qn_i64 cols);
 
-/* Compares a window of `got`, an array of `pitch` columns, with all of a file. A file that is
- * absent gives a finding, skipped. */
+/* Compares a window of `got`, an array of `pitch` columns, with all of a file. A missing file gives
+ * a skipped finding. */
 void qn_sw_golden_compare(qn_golden *g, const char *file, const float *got, qn_i64 pitch,
                           qn_window window, qn_limit limit);
 
@@ -38,7 +38,7 @@ QN_SW_DROP(gvf)
 
 /* Sites (check_site.c): heights on devices, for checks that cast rays over them. */
 
-/* Heights on the host; walls only where they are given. Zero-initialised is none. */
+/* Heights on the host; walls only if given. A zero-initialised site is empty. */
 typedef struct qn_sw_check_site {
     int rows, cols;
     float pixel_m, max_height, max_dist;
@@ -50,16 +50,16 @@ typedef struct qn_sw_check_site {
 /* athens/in_*.npy with athens/params.json. */
 qn_status qn_sw_check_site_athens(qn_golden *g, qn_sw_check_site *out, qn_err *err);
 
-/* The layers of a folder with DSM*.tif and so on, prepared as the reference does; without GDAL
- * they are DSM*.npy and so on with their places beside them (raster.h, check.h). It blocks the
- * check when the files are absent. */
+/* The layers of a folder with DSM*.tif and so on, prepared as the reference does; without GDAL they
+ * are DSM*.npy and so on with their places beside them (raster.h, check.h). Blocks the check if the
+ * files are missing. */
 qn_status qn_sw_check_site_surface(qn_golden *g, const char *folder, qn_sw_surface *out,
                                    qn_err *err);
 
 /* These layers as a site without walls. */
 qn_status qn_sw_check_site_of(qn_golden *g, const char *folder, qn_sw_check_site *out, qn_err *err);
 
-/* Paths of the layers of a folder; NULL where there is none. */
+/* Paths of the layers of a folder; NULL if missing. */
 typedef struct qn_sw_check_site_files {
     char *dsm, *dem, *cdsm, *land_cover;
 } qn_sw_check_site_files;
@@ -76,13 +76,14 @@ typedef struct qn_sw_check_city {
     size_t cells; /* of the core */
 } qn_sw_check_city;
 
-/* `core` without rows is all of the site. */
+/* If `core` has no rows, it is the whole site. */
 qn_status qn_sw_check_city_open(qn_golden *g, const qn_sw_check_site *site, qn_window core,
                                 qn_sw_check_city *out, qn_err *err);
 
 qn_sw_ray_limits qn_sw_check_site_reach(const qn_sw_check_site *site, float max_dist);
 
-/* View factors (SW_SVF_PLANES planes) and words of bits of the core. Zero-initialised is none. */
+/* View factors (SW_SVF_PLANES planes) and words of bits of the core. A zero-initialised struct is
+ * empty. */
 typedef struct qn_sw_check_views {
     qn_sw_sky *sky;
     qn_buf *svf, *words[3]; /* buildings, vegetation, vegetation before buildings */
@@ -93,7 +94,7 @@ qn_status qn_sw_check_city_views(qn_golden *g, qn_sw_check_city *city, int patch
 
 /* One step of the view of the ground over given rasters (check_ground.c). */
 
-/* Rasters on the host, each of options.rows * options.cols. Zero-initialised is none. */
+/* Rasters on the host, each of options.rows * options.cols. A zero-initialised struct is empty. */
 typedef struct qn_sw_check_ground {
     qn_sw_gvf_options options;
     sw_moment step;
@@ -110,12 +111,12 @@ typedef struct qn_sw_check_seen {
 
 typedef enum qn_sw_gvf_variant { QN_SW_GVF_PRODUCTION, QN_SW_GVF_UMEP } qn_sw_gvf_variant;
 
-/* Every pixel has a temperature of its own, `tg`, instead of those that stage ground makes of
+/* Gives every pixel its own temperature, `tg`, instead of those that stage ground makes of
  * classes. */
 qn_status qn_sw_check_ground_see(qn_golden *g, const qn_sw_check_ground *ground,
                                  qn_sw_gvf_variant variant, qn_sw_check_seen *out, qn_err *err);
 
-/* Rasters of Athens that both kinds of files share, cut to `window`: walls and the sun on them at
+/* Rasters of Athens common to both kinds of files, cut to `window`: walls and the sun on them at
  * noon, and its shadow, bldg - (1 - veg) * leaf, at least 0. */
 qn_status qn_sw_check_ground_athens(qn_golden *g, qn_window window, float leaf,
                                     qn_sw_check_ground *out, qn_err *err);
@@ -126,8 +127,8 @@ sw_moment qn_sw_check_ground_step(const json_t *params);
 /* Whole days of reference data at a site (check_days.c).
  *
  * A day is <kind>_timeseries.csv, where the kind names its settings: iso or aniso, sitting or not,
- * estimated_split or not, and its date, YYYYMMDD. Its weather is in a text file of the folder that
- * has the rows of the series. */
+ * estimated_split or not, and its date, YYYYMMDD. Its weather is in the text file of the folder
+ * that has the rows of the series. */
 
 enum { QN_SW_STAMP_BYTES = 24 };
 
@@ -142,15 +143,15 @@ typedef struct qn_sw_day {
     qn_sw_weather weather;
 } qn_sw_day;
 
-/* Where both sites are: Gothenburg. */
+/* The location of both sites: Gothenburg. */
 extern const qn_sw_site qn_sw_day_site;
 
 typedef qn_status (*qn_sw_day_fn)(qn_golden *g, const qn_sw_day *day, qn_err *err);
 
-/* Calls `run` for every day of a folder. A day without its weather is a finding, skipped. */
+/* Calls `run` for every day of a folder. A day without weather gives a skipped finding. */
 qn_status qn_sw_each_day(qn_golden *g, const char *folder, qn_sw_day_fn run, qn_err *err);
 
-/* Tmrt at the point of interest of the folder, for every row; NaN where there is no such point. */
+/* Tmrt at the folder's point of interest, for every row; NaN if there is no such point. */
 qn_status qn_sw_day_at_poi(qn_golden *g, const qn_sw_day *day, double *tmrt, qn_err *err);
 
 /* The checks. */

@@ -1,4 +1,5 @@
-/* check_points.c - temperature of the ground, its delay, and that of a person, from given values.
+/* check_points.c - temperature of the ground, its delay, and the temperature of a person, from
+ * given values.
  */
 #include "lab/solweig/check/check_impl.h"
 
@@ -19,7 +20,7 @@ static void compare_number(qn_golden *g, const char *name, double got, double wa
 
 qn_status qn_sw_check_points(qn_golden *g, qn_err *err)
 {
-    /* Rows 0 to 9 and 10 to 19; walls are like the second. */
+    /* Rows 0 to 9 and rows 10 to 19; walls are like the second class. */
     static const qn_sw_ground_class kinds[2] = { { 0.50f, -2.0f, 15 }, { 0.37f, -3.41f, 15 } };
     float got[POINTS];
     json_t *p;

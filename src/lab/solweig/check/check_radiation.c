@@ -1,7 +1,7 @@
 /* check_radiation.c - sunlight and heat from the sides under an isotropic sky, in Athens.
  *
- * Files are radiation_{kside,lside}_{n,e,s,w}_win100.npy, with the view factors of UMEP for each
- * side, or of the reference where UMEP's are not there. Vegetation is the same for all sides.
+ * Files are radiation_{kside,lside}_{n,e,s,w}_win100.npy, with UMEP's view factors for each side,
+ * or those of the reference if UMEP's are missing. Vegetation is the same for all sides.
  */
 #include "lab/solweig/check/check_impl.h"
 
@@ -15,7 +15,8 @@ static const qn_limit limit = { .abs = 5e-4, .rel = 1e-5 };
 
 static const struct side {
     int dir;
-    const char *letter, *umep, *reference; /* of the files of results, of view factors */
+    const char *letter, *umep, *reference; /* for files of results, of UMEP's view factors, of the
+                                            * reference's */
 } sides[] = {
     { SW_N, "n", "athens/svf_north_umep_win100.npy", "athens/svf_win100_svf_n.npy" },
     { SW_E, "e", "athens/svf_east_umep_win100.npy", "athens/svf_win100_svf_e.npy" },
@@ -44,7 +45,7 @@ static sw_moment step_of(const json_t *p)
     materials.wall_albedo = qn_golden_float(p, "albedo");
     qn_sw_moment_fill(&row, &materials, NULL, NULL, NULL, &delay, &step, NULL);
 
-    /* The temperatures of shaded and sunlit walls are given, not made from weather. */
+    /* The temperatures of shaded and sunlit walls are given, not derived from weather. */
     step.tg_wall = qn_golden_float(p, "tg_wall");
     for (int d = 0; d < 4; d++) {
         static const float turn[4] = { 90, 180, 270, 0 };

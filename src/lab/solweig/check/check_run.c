@@ -1,6 +1,6 @@
 /* check_run.c - whole days at a site, from its files to the temperature of a person.
  *
- * Beside the series of a day there are rasters of some of its hours, <kind>_<plane>_h<hour>.npy.
+ * Besides the series of a day there are rasters of some of its hours, <kind>_<plane>_h<hour>.npy.
  */
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/api/api.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* One step more or less along a ray can move a patch, and with it one pixel, across the edge of
- * sunlight. So narrow bounds hold for nearly all pixels, and wider ones for all. */
+ * sunlight. So narrow bounds apply to nearly all pixels, and wider ones to all. */
 static const qn_limit kelvin = { .abs = 0.02, .share = 0.999, .most = 0.1 };
 static const qn_limit watts = { .abs = 0.02, .rel = 1e-5, .share = 0.999, .most = 1 };
 static const qn_limit mean_kelvin = { .abs = 0.005 };
@@ -20,7 +20,7 @@ static const qn_limit one_watt = { .abs = 0.05, .rel = 1e-5 };
 static const qn_limit sunlit = { .abs = 1e-5 };
 static const qn_limit exact = { 0 };
 
-enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is over every STRIDE-th pixel */
+enum { UTCI_STRIDE = 37 }; /* the mean of UTCI is taken over every STRIDE-th pixel */
 
 /* Results of a run. */
 
@@ -58,8 +58,8 @@ out:
     return st;
 }
 
-/* The pixel of the folder's poi.geojson. Without such a file it is the one of the site gbg, which
- * is known from its description only. */
+/* The pixel of the folder's poi.geojson. Without that file it is the pixel of the site gbg, which
+ * is known only from its description. */
 static qn_status find_poi(qn_golden *g, const qn_sw_day *day, const qn_sw_place *place, qn_i64 *out,
                           qn_err *err)
 {
@@ -127,7 +127,7 @@ out:
     return st;
 }
 
-/* Beside the series. */
+/* Against the series. */
 
 typedef struct row_figures {
     double mean, min, max;
@@ -161,7 +161,7 @@ static const struct column {
     qn_sw_plane plane;
     figure figure;
     const qn_limit *limit;
-    int by_day; /* the reference has no meaning there at night */
+    int by_day; /* at night the reference has no meaning there */
 } columns[] = {
     { "tmrt_mean", QN_SW_TMRT, MEAN, &mean_kelvin, 0 },
     { "tmrt_min", QN_SW_TMRT, LEAST, &one_kelvin, 0 },
@@ -216,7 +216,7 @@ static void compare_series(qn_golden *g, const day_planes *planes)
     }
 }
 
-/* Beside rasters. */
+/* Against rasters. */
 
 static qn_limit limit_of(int plane)
 {

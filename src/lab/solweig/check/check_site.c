@@ -57,7 +57,7 @@ out:
     return st;
 }
 
-/* All layers come from files of one kind: GeoTIFF, or arrays with a place. */
+/* All layers must come from files of one kind: GeoTIFF, or arrays with a place. */
 static qn_status find_layers(qn_golden *g, const char *folder, const char *ending,
                              qn_sw_check_site_files *out, qn_err *err)
 {
@@ -162,7 +162,7 @@ qn_sw_ray_limits qn_sw_check_site_reach(const qn_sw_check_site *site, float max_
                                .max_dist = max_dist };
 }
 
-/* Nothing is higher. */
+/* The greatest height of the site. */
 static float highest(const qn_sw_check_site *site, size_t n)
 {
     float most = -INFINITY;

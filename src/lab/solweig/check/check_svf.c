@@ -20,7 +20,7 @@ static const qn_limit near_umep = { .abs = 1e-5 };
 /* Athens. */
 
 /* UMEP lets leaves shade the patch at the zenith, the reference does not: under a canopy, and only
- * there, its vegetation is less by just the weight of that patch. */
+ * there, UMEP's vegetation is less by exactly the weight of that patch. */
 static void compare_umep_veg(qn_golden *g, const char *file, const float *veg, qn_i64 pitch,
                              qn_window w)
 {
@@ -116,7 +116,7 @@ out:
 
 /* Sites with trees. */
 
-/* Every plane in the folder, svf_<plane>.npy; `total` is the first plane there. */
+/* Every plane in the folder, svf_<plane>.npy; `total` is the first of them. */
 static qn_status check_site(qn_golden *g, const char *folder, const char *total, qn_err *err)
 {
     qn_sw_check_site site = { 0 };

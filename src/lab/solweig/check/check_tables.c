@@ -1,4 +1,4 @@
-/* check_tables.c - built-in coefficients and tables against the published ones. */
+/* check_tables.c - compares built-in coefficients and tables with the published ones. */
 #include "lab/solweig/check/check_impl.h"
 #include "domain/solweig/comfort/comfort.h"
 #include "domain/solweig/input/params.h"
@@ -143,7 +143,7 @@ out:
     return st;
 }
 
-/* Terms may stand in any order; a factor is found by its powers. */
+/* Terms may be in any order; a factor is found by its powers. */
 static double utci_factor(const double powers[4])
 {
     for (int i = 0; i < QN_SW_UTCI_TERMS; i++) {
@@ -277,7 +277,7 @@ out:
     return st;
 }
 
-/* An absent table does not stop the others. */
+/* A missing table does not stop the others. */
 qn_status qn_sw_check_tables(qn_golden *g, qn_err *err)
 {
     static qn_status (*const tables[])(qn_golden *, qn_err *) = { check_patches, check_luminance,

@@ -1,4 +1,4 @@
-/* check_walls.c - prepared heights, and walls that are made from them. */
+/* check_walls.c - checks prepared heights, and the walls made from them. */
 #include "lab/solweig/check/check_impl.h"
 
 #include <stdio.h>

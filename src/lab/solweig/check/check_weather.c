@@ -8,7 +8,7 @@
 
 /* Tables. */
 
-/* "2018-07-03T12:21:00"; parts missing at the end are 0. */
+/* "2018-07-03T12:21:00"; missing parts at the end are 0. */
 static void read_stamp(const char *text, qn_sw_date *out)
 {
     int *const parts[] = { &out->year, &out->month,  &out->day,
@@ -117,8 +117,8 @@ static int is_mark(const char *field)
     return 0;
 }
 
-/* Reads every .epw and compares its rows with its lines, whose fields are parsed here a second
- * time, as plainly as possible. */
+/* Reads every .epw and compares its rows with its lines, whose fields are parsed here again, as
+ * plainly as possible. */
 static void compare_epw(qn_golden *g, const char *file, const char *path, const qn_sw_weather *w)
 {
     static const int columns[] = { 6, 8, 13, 14, 15, 21 };
@@ -194,7 +194,7 @@ static const char *const day_columns[DAY_COLUMNS] = {
     "psi",          "tg_wall",     "ci_tg",  "timeadd_after"
 };
 
-/* The figures of a row that every pixel shares, against the series of the reference. */
+/* The figures of a row that all pixels share, compared with the series of the reference. */
 static void day_row(const qn_sw_weather_row *w, const qn_sw_sky_step *s, qn_sw_delay *delay,
                     double out[DAY_COLUMNS])
 {

@@ -1,27 +1,17 @@
-/* content_store.c - content comes in, is found again, is held, and is evicted. */
-#include "util/content_parts.h"
+/* store.c - content comes in, is found again, is held, and is evicted. */
+#include "engine/content/content_impl.h"
 
-#include "util/content_hash.h"
+#include "engine/content/hash.h"
 #include "util/list.h"
+#include "util/status.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IS_NEW 0x80000000u /* in a list of what is held */
-
-struct qn_content_store {
-    qn_content_index index;
-    qn_content_ranges ranges;
-    unsigned char *bytes; /* as the device has them, up to `room` */
-    unsigned char *scratch;
-    size_t room, scratch_room;
-    size_t budget, held_bytes;
-    uint32_t base;
-    uint64_t hits, misses, evictions;
-    uint64_t stamps; /* handed out */
-    qn_content_ticket last;
-    qn_content_move *move;
-};
+/* Stamps and holds of a store begin after its number times this: no two stores give out the same,
+ * so that tickets need not say which one they are of. */
+#define STAMPS_EACH (UINT64_C(1) << 40)
 
 static qn_status move_handle(uint64_t *handle, unsigned char *bytes, size_t n, uint32_t by,
                              qn_err *err)
@@ -33,15 +23,46 @@ static qn_status move_handle(uint64_t *handle, unsigned char *bytes, size_t n, u
     return QN_OK;
 }
 
-qn_status qn_content_open(const qn_content_options *options, qn_content_store **out, qn_err *err)
+static void open_metrics(qn_content_store *store)
 {
+    qn_metrics *const m = qn_ctx_metrics(store->ctx);
+    const char *const *const labels = QN_LABELS("store", store->name);
+
+    store->hits = qn_metric_of(m, "content_hits", labels);
+    store->misses = qn_metric_of(m, "content_misses", labels);
+    store->evictions = qn_metric_of(m, "content_evictions", labels);
+    store->peak = qn_metric_of(m, "content_peak_bytes", labels);
+}
+
+/* Brings the metrics up to date: takes are too many to count each. */
+static void count(qn_content_store *store)
+{
+    const qn_content_stats now = qn_content_get_stats(store), had = store->counted;
+
+    qn_metric_add(store->hits, (double)(now.hits - had.hits));
+    qn_metric_add(store->misses, (double)(now.misses - had.misses));
+    qn_metric_add(store->evictions, (double)(now.evictions - had.evictions));
+    qn_metric_max(store->peak, (double)now.bytes);
+    store->counted = now;
+}
+
+qn_status qn_content_open(qn_ctx *ctx, const qn_content_options *options, qn_content_store **out,
+                          qn_err *err)
+{
+    static _Atomic uint64_t n_stores;
     qn_content_store *store = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(store, 1, "a content store", err));
+    store->ctx = ctx;
+    snprintf(store->name, sizeof store->name, "%s", options->name ? options->name : "content");
+    snprintf(store->what, sizeof store->what, "%s", options->what ? options->what : "content");
     store->move = options->move ? options->move : move_handle;
     store->base = options->base;
     store->budget = options->budget_bytes - options->budget_bytes % QN_CONTENT_ALIGN;
+    store->stamps = store->holds = STAMPS_EACH * atomic_fetch_add(&n_stores, 1);
+    if (ctx)
+        open_metrics(store);
     qn_content_index_init(&store->index);
     QN_TRY(qn_content_ranges_init(&store->ranges, store->budget, err));
     *out = store;
@@ -55,24 +76,16 @@ void qn_content_close(qn_content_store *store)
 {
     if (!store)
         return;
+    qn_content_free_copies(store);
     qn_content_index_free(&store->index);
     qn_content_ranges_free(&store->ranges);
     free(store->bytes);
     free(store->scratch);
+    free(store->missing);
     free(store);
 }
 
 /* Memory. */
-
-static qn_status reserve_in_hold(qn_content_hold *hold, qn_err *err)
-{
-    qn_status st = QN_OK;
-
-    QN_TRY(QN_GROW(hold->held, hold->n_held, &hold->held_room, "content of a batch", err));
-    QN_TRY(QN_GROW(hold->uploads, hold->n_uploads, &hold->uploads_room, "content of a batch", err));
-out:
-    return st;
-}
 
 /* Extends the host's copy up to `end`, which the budget allows; new bytes are 0. */
 static qn_status extend_copy(qn_content_store *store, size_t end, qn_err *err)
@@ -102,20 +115,21 @@ static void drop(qn_content_store *store, uint32_t i)
 
     qn_content_ranges_give(&store->ranges, entry->at, entry->bytes);
     qn_content_index_remove(&store->index, i);
+    store->stats.evictions++;
 }
 
 /* The least recently used entry that nobody holds, from `i` towards newer ones. */
 static uint32_t oldest_idle(const qn_content_store *store, uint32_t i)
 {
     while (i != QN_NO_CONTENT && store->index.items[i].holds)
-        i = store->index.items[i].newer;
+        i = store->index.items[i].links[QN_BY_USE].newer;
     return i;
 }
 
 /* Finds room for `bytes`, evicting others if need be; 0 when that does not help. */
 static int find_room(qn_content_store *store, size_t bytes, size_t *at)
 {
-    uint32_t next = store->index.oldest;
+    uint32_t next = store->index.ends[QN_BY_USE].older;
 
     if (store->budget - store->held_bytes < bytes)
         return 0;
@@ -124,45 +138,44 @@ static int find_room(qn_content_store *store, size_t bytes, size_t *at)
 
         if (i == QN_NO_CONTENT)
             return 0;
-        next = store->index.items[i].newer;
+        next = store->index.items[i].links[QN_BY_USE].newer;
         drop(store, i);
-        store->evictions++;
     }
     return 1;
 }
 
 void qn_content_clear(qn_content_store *store)
 {
-    uint32_t i = oldest_idle(store, store->index.oldest);
+    uint32_t i = oldest_idle(store, store->index.ends[QN_BY_USE].older);
 
     while (i != QN_NO_CONTENT) {
-        const uint32_t next = store->index.items[i].newer;
+        const uint32_t next = store->index.items[i].links[QN_BY_USE].newer;
 
         drop(store, i);
-        store->evictions++;
         i = oldest_idle(store, next);
     }
+    count(store);
 }
 
-void qn_content_shrink(qn_content_store *store, size_t budget_bytes)
+int qn_content_shrink(qn_content_store *store, size_t budget_bytes)
 {
     const size_t budget = budget_bytes - budget_bytes % QN_CONTENT_ALIGN;
-    uint32_t i = store->index.oldest;
+    uint32_t i = store->index.ends[QN_BY_USE].older;
 
     if (budget >= store->budget || store->held_bytes)
-        return;
+        return 0;
     while (i != QN_NO_CONTENT) {
         const qn_content_entry *const entry = &store->index.items[i];
-        const uint32_t next = entry->newer;
+        const uint32_t next = entry->links[QN_BY_USE].newer;
 
-        if (entry->at + entry->bytes > budget || store->ranges.taken_bytes > budget / 2) {
+        if (entry->at + entry->bytes > budget || store->ranges.taken_bytes > budget / 2)
             drop(store, i);
-            store->evictions++;
-        }
         i = next;
     }
     qn_content_ranges_shrink(&store->ranges, budget);
     store->budget = budget;
+    count(store);
+    return 1;
 }
 
 /* Finding. */
@@ -191,7 +204,7 @@ static qn_status is_same(qn_content_store *store, const qn_content_entry *entry,
     qn_status st = QN_OK;
 
     *same = 0;
-    if (entry->hash != hash || entry->n != wanted->n || entry->is_lost)
+    if (entry->hash != hash || entry->n != wanted->n)
         return QN_OK;
     if (!wanted->has_handles) {
         *same = handle + by == entry->handle &&
@@ -226,14 +239,22 @@ out:
 
 /* Taking. */
 
-static void hold_entry(qn_content_store *store, qn_content_hold *hold, uint32_t i, uint32_t mark)
+static qn_status begin_take(qn_content_store *store, qn_content_hold *hold, qn_err *err)
+{
+    if (!hold->id)
+        hold->id = ++store->holds;
+    return QN_GROW(hold->held, hold->n_held, &hold->held_room, "content of a batch", err);
+}
+
+static void hold_entry(qn_content_store *store, qn_content_hold *hold, uint32_t i,
+                       qn_content_ticket *ticket)
 {
     qn_content_entry *const entry = &store->index.items[i];
 
     if (entry->holds++ == 0)
         store->held_bytes += entry->bytes;
-    hold->held[hold->n_held++] = i | mark;
-    store->last = (qn_content_ticket){ .stamp = entry->stamp, .entry = i };
+    hold->held[hold->n_held++] = i;
+    *ticket = (qn_content_ticket){ .stamp = entry->stamp, .hold = hold->id, .entry = i };
 }
 
 /* Copies content to its place and moves its handles there. */
@@ -251,8 +272,8 @@ out:
     return st;
 }
 
-static qn_status enter(qn_content_store *store, qn_content_hold *hold, const qn_content *wanted,
-                       uint64_t hash, uint64_t *handle, qn_content_taken *taken, qn_err *err)
+static qn_status enter(qn_content_store *store, const qn_content *wanted, uint64_t hash,
+                       uint32_t *entered, qn_content_taken *taken, qn_err *err)
 {
     const size_t align = QN_CONTENT_ALIGN;
     const size_t bytes = wanted->n + (align - wanted->n % align) % align;
@@ -274,122 +295,72 @@ static qn_status enter(qn_content_store *store, qn_content_hold *hold, const qn_
         goto out;
     }
     entry.stamp = ++store->stamps;
-    hold_entry(store, hold, qn_content_index_add(&store->index, &entry), IS_NEW);
-    hold->uploads[hold->n_uploads++] = (qn_content_range){ .at = entry.at, .bytes = bytes };
-    *handle = entry.handle;
-    *taken = QN_CONTENT_RESIDENT;
+    *entered = qn_content_index_add(&store->index, &entry);
 out:
     return st;
 }
 
 qn_status qn_content_take(qn_content_store *store, qn_content_hold *hold, const qn_content *content,
-                          uint64_t *handle, qn_content_taken *taken, qn_err *err)
+                          qn_content_ticket *ticket, uint64_t *handle, qn_content_taken *taken,
+                          qn_err *err)
 {
     const uint64_t hash = qn_content_hash(content->handle, content->bytes, content->n);
-    uint32_t found = QN_NO_CONTENT;
+    qn_content_ticket unwanted;
+    uint32_t i = QN_NO_CONTENT;
     qn_status st = QN_OK;
 
-    store->last = (qn_content_ticket){ 0 };
+    ticket = ticket ? ticket : &unwanted;
+    *ticket = (qn_content_ticket){ 0 };
+    QN_TRY(begin_take(store, hold, err));
+    *taken = QN_CONTENT_RESIDENT;
     if (content->n == 0) {
         *handle = content->handle;
-        *taken = QN_CONTENT_RESIDENT;
+        ticket->hold = hold->id;
         return QN_OK;
     }
-    QN_TRY(reserve_in_hold(hold, err));
-    QN_TRY(find(store, content, hash, &found, err));
-    if (found == QN_NO_CONTENT) {
-        QN_TRY(enter(store, hold, content, hash, handle, taken, err));
-        store->misses++;
-        goto out;
+    QN_TRY(find(store, content, hash, &i, err));
+    if (i != QN_NO_CONTENT) {
+        store->stats.hits++;
+        qn_content_index_touch(&store->index, i);
+    } else {
+        QN_TRY(enter(store, content, hash, &i, taken, err));
+        store->stats.misses++;
     }
-    store->hits++;
-    qn_content_index_touch(&store->index, found);
-    hold_entry(store, hold, found, 0);
-    *handle = store->index.items[found].handle;
-    *taken = QN_CONTENT_RESIDENT;
+    if (i == QN_NO_CONTENT)
+        return QN_OK;
+    hold_entry(store, hold, i, ticket);
+    *handle = store->index.items[i].handle;
 out:
     return st;
 }
 
-qn_content_ticket qn_content_last(const qn_content_store *store)
+int qn_content_retake(qn_content_store *store, qn_content_hold *hold, qn_content_ticket *ticket)
 {
-    return store->last;
-}
-
-int qn_content_retake(qn_content_store *store, qn_content_hold *hold, qn_content_ticket ticket)
-{
-    const qn_content_entry *entry;
     qn_err ignored;
 
-    if (!ticket.stamp || ticket.entry >= store->index.n_items)
+    if (qn_content_is_held(hold, ticket))
+        return 1;
+    if (!ticket->stamp || ticket->entry >= store->index.n_items ||
+        store->index.items[ticket->entry].stamp != ticket->stamp ||
+        begin_take(store, hold, &ignored) != QN_OK)
         return 0;
-    entry = &store->index.items[ticket.entry];
-    if (entry->stamp != ticket.stamp || entry->is_lost || reserve_in_hold(hold, &ignored) != QN_OK)
-        return 0;
-    store->hits++;
-    qn_content_index_touch(&store->index, ticket.entry);
-    hold_entry(store, hold, ticket.entry, 0);
+    store->stats.hits++;
+    qn_content_index_touch(&store->index, ticket->entry);
+    hold_entry(store, hold, ticket->entry, ticket);
     return 1;
-}
-
-/* Uploads. */
-
-static int by_address(const void *a, const void *b)
-{
-    const qn_content_range *const one = a;
-    const qn_content_range *const other = b;
-
-    return (one->at > other->at) - (one->at < other->at);
-}
-
-size_t qn_content_uploads(qn_content_hold *hold, size_t gap, const qn_content_range **ranges)
-{
-    size_t n = 0;
-
-    if (hold->n_uploads > 1)
-        qsort(hold->uploads, hold->n_uploads, sizeof *hold->uploads, by_address);
-    for (size_t i = 0; i < hold->n_uploads; i++) {
-        const qn_content_range next = hold->uploads[i];
-        qn_content_range *const last = n ? &hold->uploads[n - 1] : NULL;
-
-        if (last && next.at - (last->at + last->bytes) <= gap)
-            last->bytes = next.at + next.bytes - last->at;
-        else
-            hold->uploads[n++] = next;
-    }
-    hold->n_uploads = n;
-    *ranges = hold->uploads;
-    return n;
-}
-
-/* Releasing. */
-
-static void end_hold(qn_content_store *store, qn_content_hold *hold, int is_failed)
-{
-    for (size_t k = 0; k < hold->n_held; k++) {
-        const uint32_t i = hold->held[k] & ~IS_NEW;
-        qn_content_entry *const entry = &store->index.items[i];
-
-        entry->is_lost |= is_failed && hold->held[k] & IS_NEW;
-        if (--entry->holds > 0)
-            continue;
-        store->held_bytes -= entry->bytes;
-        if (entry->is_lost)
-            drop(store, i);
-    }
-    free(hold->held);
-    free(hold->uploads);
-    *hold = (qn_content_hold){ 0 };
 }
 
 void qn_content_release(qn_content_store *store, qn_content_hold *hold)
 {
-    end_hold(store, hold, 0);
-}
+    for (size_t k = 0; k < hold->n_held; k++) {
+        qn_content_entry *const entry = &store->index.items[hold->held[k]];
 
-void qn_content_abandon(qn_content_store *store, qn_content_hold *hold)
-{
-    end_hold(store, hold, 1);
+        if (--entry->holds == 0)
+            store->held_bytes -= entry->bytes;
+    }
+    free(hold->held);
+    *hold = (qn_content_hold){ 0 };
+    count(store);
 }
 
 /* Reading. */
@@ -411,9 +382,9 @@ size_t qn_content_extent(const qn_content_store *store)
 
 qn_content_stats qn_content_get_stats(const qn_content_store *store)
 {
-    return (qn_content_stats){ .hits = store->hits,
-                               .misses = store->misses,
-                               .evictions = store->evictions,
-                               .bytes = store->ranges.taken_bytes,
-                               .n_entries = store->index.n_used };
+    qn_content_stats stats = store->stats;
+
+    stats.bytes = store->ranges.taken_bytes;
+    stats.n_entries = store->index.n_used;
+    return stats;
 }

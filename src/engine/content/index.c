@@ -1,8 +1,8 @@
-/* content_index.c - the entries of a content store: a hash index and a list by last use.
+/* index.c - the entries of a content store: a hash index, and lists in two orders.
  *
  * Entries are named by number, since the array moves when it grows.
  */
-#include "util/content_parts.h"
+#include "engine/content/content_impl.h"
 
 #include "util/list.h"
 
@@ -11,9 +11,8 @@
 
 void qn_content_index_init(qn_content_index *index)
 {
-    *index = (qn_content_index){ .unused = QN_NO_CONTENT,
-                                 .oldest = QN_NO_CONTENT,
-                                 .newest = QN_NO_CONTENT };
+    *index = (qn_content_index){ .unused = QN_NO_CONTENT };
+    memset(index->ends, 0xff, sizeof index->ends);
 }
 
 void qn_content_index_free(qn_content_index *index)
@@ -36,7 +35,8 @@ uint32_t qn_content_index_first(const qn_content_index *index, uint64_t hash)
 static void fill_buckets(qn_content_index *index)
 {
     memset(index->buckets, 0xff, index->n_buckets * sizeof *index->buckets);
-    for (uint32_t i = index->oldest; i != QN_NO_CONTENT; i = index->items[i].newer) {
+    for (uint32_t i = index->ends[QN_BY_USE].older; i != QN_NO_CONTENT;
+         i = index->items[i].links[QN_BY_USE].newer) {
         uint32_t *const bucket = bucket_of(index, index->items[i].hash);
 
         index->items[i].next = *bucket;
@@ -66,39 +66,36 @@ out:
     return st;
 }
 
-/* Order of last use. */
+/* Orders. */
 
-static void unlink_entry(qn_content_index *index, uint32_t i)
+static void unlink_entry(qn_content_index *index, qn_content_order order, uint32_t i)
 {
-    const qn_content_entry *const entry = &index->items[i];
+    const qn_content_link link = index->items[i].links[order];
+    qn_content_link *const ends = &index->ends[order];
 
-    if (entry->older != QN_NO_CONTENT)
-        index->items[entry->older].newer = entry->newer;
-    else
-        index->oldest = entry->newer;
-    if (entry->newer != QN_NO_CONTENT)
-        index->items[entry->newer].older = entry->older;
-    else
-        index->newest = entry->older;
+    *(link.older == QN_NO_CONTENT ? &ends->older : &index->items[link.older].links[order].newer) =
+        link.newer;
+    *(link.newer == QN_NO_CONTENT ? &ends->newer : &index->items[link.newer].links[order].older) =
+        link.older;
 }
 
-static void link_newest(qn_content_index *index, uint32_t i)
+static void link_newest(qn_content_index *index, qn_content_order order, uint32_t i)
 {
-    index->items[i].older = index->newest;
-    index->items[i].newer = QN_NO_CONTENT;
-    if (index->newest != QN_NO_CONTENT)
-        index->items[index->newest].newer = i;
-    else
-        index->oldest = i;
-    index->newest = i;
+    qn_content_link *const ends = &index->ends[order];
+
+    index->items[i].links[order] =
+        (qn_content_link){ .older = ends->newer, .newer = QN_NO_CONTENT };
+    *(ends->newer == QN_NO_CONTENT ? &ends->older : &index->items[ends->newer].links[order].newer) =
+        i;
+    ends->newer = i;
 }
 
 void qn_content_index_touch(qn_content_index *index, uint32_t i)
 {
-    if (index->newest == i)
+    if (index->ends[QN_BY_USE].newer == i)
         return;
-    unlink_entry(index, i);
-    link_newest(index, i);
+    unlink_entry(index, QN_BY_USE, i);
+    link_newest(index, QN_BY_USE, i);
 }
 
 /* Adding and removing. */
@@ -115,7 +112,8 @@ uint32_t qn_content_index_add(qn_content_index *index, const qn_content_entry *e
     index->items[i] = *entry;
     index->items[i].next = *bucket;
     *bucket = i;
-    link_newest(index, i);
+    for (int order = 0; order < QN_N_ORDERS; order++)
+        link_newest(index, (qn_content_order)order, i);
     index->n_used++;
     return i;
 }
@@ -127,7 +125,8 @@ void qn_content_index_remove(qn_content_index *index, uint32_t i)
     while (*at != i)
         at = &index->items[*at].next;
     *at = index->items[i].next;
-    unlink_entry(index, i);
+    for (int order = 0; order < QN_N_ORDERS; order++)
+        unlink_entry(index, (qn_content_order)order, i);
     index->items[i].stamp = 0;
     index->items[i].next = index->unused;
     index->unused = i;

@@ -1,5 +1,5 @@
-/* content_ranges.c - the free ranges of a content store, joined when they touch. */
-#include "util/content_parts.h"
+/* ranges.c - the free ranges of a content store, joined when they touch. */
+#include "engine/content/content_impl.h"
 
 #include "util/list.h"
 

@@ -1,6 +1,6 @@
-/* content_hash.h - the hash by which content is found. It is never written to a file. */
-#ifndef QN_UTIL_CONTENT_HASH_H
-#define QN_UTIL_CONTENT_HASH_H
+/* hash.h - the hash by which content is found. It is never written to a file. */
+#ifndef QN_ENGINE_CONTENT_HASH_H
+#define QN_ENGINE_CONTENT_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,16 +2,9 @@
 #ifndef QN_TESTS_CONTENT_FIXTURE_H
 #define QN_TESTS_CONTENT_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "util/content_store.h"
+#include "engine/content/content_impl.h"
 
 /* Words of content with this bit are handles, whose low bits are an offset. */
 #define HANDLE (UINT64_C(1) << 63)
@@ -37,10 +30,8 @@ static inline qn_content_store *open_store(size_t budget)
 {
     const qn_content_options options = { .budget_bytes = budget, .base = BASE, .move = move_words };
     qn_content_store *store = NULL;
-    qn_err err = { .text = "" };
 
-    if (qn_content_open(&options, &store, &err) != QN_OK)
-        fail_msg("%s", err.text);
+    must(qn_content_open(NULL, &options, &store, &failure));
     return store;
 }
 
@@ -54,23 +45,27 @@ static inline qn_content content_of(int id, size_t n, unsigned char *bytes)
     return (qn_content){ .bytes = bytes, .n = n };
 }
 
-static inline qn_content_taken take(qn_content_store *store, qn_content_hold *hold, int id,
-                                    size_t n, size_t *at)
+static inline qn_content_taken take_with(qn_content_store *store, qn_content_hold *hold, int id,
+                                         size_t n, qn_content_ticket *ticket, size_t *at)
 {
     unsigned char bytes[MOST_CONTENT];
     const qn_content content = content_of(id, n, bytes);
     qn_content_taken taken = QN_CONTENT_FULL;
     uint64_t handle = 0;
-    qn_err err = { .text = "" };
 
-    if (qn_content_take(store, hold, &content, &handle, &taken, &err) != QN_OK)
-        fail_msg("%s", err.text);
+    must(qn_content_take(store, hold, &content, ticket, &handle, &taken, &failure));
     if (taken == QN_CONTENT_RESIDENT) {
         assert_memory_equal(qn_content_bytes(store) + handle - BASE, bytes, n);
         if (at)
             *at = (size_t)handle - BASE;
     }
     return taken;
+}
+
+static inline qn_content_taken take(qn_content_store *store, qn_content_hold *hold, int id,
+                                    size_t n, size_t *at)
+{
+    return take_with(store, hold, id, n, NULL, at);
 }
 
 #endif

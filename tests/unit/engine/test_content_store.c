@@ -1,4 +1,4 @@
-/* test_content_store.c - what enters a content store, what stays and what goes. */
+/* test_content_store.c - which content enters a store, stays, and leaves. */
 #include "content_fixture.h"
 
 static void content_is_found_again(void **state)
@@ -13,7 +13,6 @@ static void content_is_found_again(void **state)
     qn_content_release(store, &hold);
     assert_int_equal(take(store, &hold, 1, 100, &again), QN_CONTENT_RESIDENT);
     assert_int_equal(first, again);
-    assert_int_equal(hold.n_uploads, 0);
     assert_int_equal(qn_content_get_stats(store).hits, 1);
     assert_int_equal(qn_content_get_stats(store).misses, 1);
     assert_int_equal(qn_content_get_stats(store).bytes, 112);
@@ -69,7 +68,7 @@ static void what_is_held_is_not_evicted(void **state)
 
 static void content_beyond_the_budget_is_too_large(void **state)
 {
-    qn_content_store *store = open_store(250); /* 240 of them can be used */
+    qn_content_store *store = open_store(250); /* 240 of these can be used */
     qn_content_hold hold = { 0 };
 
     (void)state;
@@ -98,19 +97,21 @@ static void places_are_multiples_of_16(void **state)
     qn_content_close(store);
 }
 
-/* Uploads. */
+/* What is new. */
 
-static void neighbours_are_uploaded_as_one_range(void **state)
+static void neighbours_become_one_range(void **state)
 {
     qn_content_store *store = open_store(4096);
     qn_content_hold hold = { 0 };
     const qn_content_range *ranges = NULL;
+    size_t n = 0;
 
     (void)state;
     for (int id = 0; id < 10; id++)
         take(store, &hold, id, 100, NULL);
     take(store, &hold, 3, 100, NULL);
-    assert_int_equal(qn_content_uploads(&hold, 0, &ranges), 1);
+    must(qn_content_since(store, 0, 0, &ranges, &n, &failure));
+    assert_int_equal(n, 1);
     assert_int_equal(ranges[0].at, 0);
     assert_int_equal(ranges[0].bytes, 10 * 112);
     assert_int_equal(qn_content_extent(store), 10 * 112);
@@ -124,46 +125,49 @@ static void ranges_apart_are_joined_across_small_gaps_only(void **state)
     qn_content_hold hold = { 0 };
     qn_content_hold held = { 0 };
     const qn_content_range *ranges = NULL;
+    uint64_t stamp;
+    size_t n = 0;
 
     (void)state;
     for (int id = 0; id < 8; id++) /* every other one is held */
         take(store, id % 2 ? &held : &hold, id, 64, NULL);
     qn_content_release(store, &hold);
+    stamp = store->stamps;
     for (int id = 10; id < 14; id++)
         take(store, &hold, id, 64, NULL);
-    assert_int_equal(qn_content_uploads(&hold, 63, &ranges), 4);
+    must(qn_content_since(store, stamp, 63, &ranges, &n, &failure));
+    assert_int_equal(n, 4);
     assert_int_equal(ranges[1].at, 128);
     assert_int_equal(ranges[1].bytes, 64);
-    assert_int_equal(qn_content_uploads(&hold, 64, &ranges), 1);
+    must(qn_content_since(store, stamp, 64, &ranges, &n, &failure));
+    assert_int_equal(n, 1);
     assert_int_equal(ranges[0].bytes, 448);
     qn_content_release(store, &hold);
     qn_content_release(store, &held);
     qn_content_close(store);
 }
 
-static void failed_upload_leaves_nothing_to_find(void **state)
+/* Content that was evicted since need not be brought to anyone. */
+static void what_is_gone_is_not_new(void **state)
 {
-    qn_content_store *store = open_store(1024);
-    qn_content_hold earlier = { 0 };
-    qn_content_hold failed = { 0 };
-    qn_content_hold later = { 0 };
+    qn_content_store *store = open_store(256);
+    qn_content_hold hold = { 0 };
+    const qn_content_range *ranges = NULL;
+    size_t n = 0;
 
     (void)state;
-    take(store, &earlier, 1, 64, NULL);
-    take(store, &failed, 1, 64, NULL);
-    take(store, &failed, 2, 64, NULL);
-    take(store, &failed, 3, 64, NULL);
-    take(store, &later, 3, 64, NULL);
-    qn_content_abandon(store, &failed);
-    assert_int_equal(qn_content_get_stats(store).n_entries, 2); /* 1, and 3, which `later` holds */
-
-    take(store, &failed, 3, 64, NULL);
-    take(store, &failed, 1, 64, NULL);
-    assert_int_equal(failed.n_uploads, 1); /* 3 again, but not 1 */
-    qn_content_abandon(store, &later);
-    qn_content_release(store, &failed);
-    qn_content_release(store, &earlier);
-    assert_int_equal(qn_content_get_stats(store).n_entries, 2);
+    for (int id = 0; id < 3; id++) {
+        take(store, &hold, id, 128, NULL);
+        qn_content_release(store, &hold);
+    }
+    must(qn_content_since(store, store->stamps - 2, 0, &ranges, &n, &failure));
+    assert_int_equal(n, 1);
+    assert_int_equal(ranges[0].bytes, 256);
+    must(qn_content_since(store, store->stamps - 1, 0, &ranges, &n, &failure));
+    assert_int_equal(n, 1);
+    assert_int_equal(ranges[0].bytes, 128);
+    must(qn_content_since(store, store->stamps, 0, &ranges, &n, &failure));
+    assert_int_equal(n, 0);
     qn_content_close(store);
 }
 
@@ -178,7 +182,7 @@ static void content_of_no_bytes_takes_no_room(void **state)
     uint64_t handle = 0;
 
     (void)state;
-    assert_int_equal(qn_content_take(store, &hold, &none, &handle, &taken, NULL), QN_OK);
+    assert_int_equal(qn_content_take(store, &hold, &none, NULL, &handle, &taken, NULL), QN_OK);
     assert_int_equal(taken, QN_CONTENT_RESIDENT);
     assert_true(handle == 42);
     assert_int_equal(take(store, &hold, 1, 64, NULL), QN_CONTENT_TOO_LARGE);
@@ -201,7 +205,8 @@ static void handles_in_content_point_to_its_place(void **state)
     (void)state;
     take(store, &hold, 1, 100, NULL);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(qn_content_take(store, &hold, &content, &handle, &taken, NULL), QN_OK);
+        assert_int_equal(qn_content_take(store, &hold, &content, NULL, &handle, &taken, NULL),
+                         QN_OK);
         assert_true(handle == HANDLE + BASE + 112 + 8);
         memcpy(in_store, qn_content_bytes(store) + 112, sizeof in_store);
         assert_true(in_store[0] == 5 && in_store[1] == HANDLE + BASE + 112 + 16);
@@ -226,7 +231,8 @@ static void same_bytes_with_another_handle_are_other_content(void **state)
                                      .n = sizeof words };
         qn_content_taken taken = QN_CONTENT_FULL;
 
-        assert_int_equal(qn_content_take(store, &hold, &content, &handles[k], &taken, NULL), QN_OK);
+        assert_int_equal(qn_content_take(store, &hold, &content, NULL, &handles[k], &taken, NULL),
+                         QN_OK);
     }
     assert_int_equal(qn_content_get_stats(store).n_entries, 2);
     assert_true(handles[0] == BASE && handles[1] == (UINT64_C(1) << 40) + BASE + 16);
@@ -241,9 +247,10 @@ static void store_without_a_move_adds_to_the_handle_alone(void **state)
     size_t at = 1;
 
     (void)state;
-    assert_int_equal(
-        qn_content_open(&(qn_content_options){ .budget_bytes = 4096, .base = BASE }, &store, NULL),
-        QN_OK);
+    assert_int_equal(qn_content_open(NULL,
+                                     &(qn_content_options){ .budget_bytes = 4096, .base = BASE },
+                                     &store, NULL),
+                     QN_OK);
     for (int id = 0; id < 3; id++) {
         take(store, &hold, id, 20, &at);
         assert_int_equal(at, 32 * id);
@@ -260,9 +267,9 @@ int main(void)
         cmocka_unit_test(what_is_held_is_not_evicted),
         cmocka_unit_test(content_beyond_the_budget_is_too_large),
         cmocka_unit_test(places_are_multiples_of_16),
-        cmocka_unit_test(neighbours_are_uploaded_as_one_range),
+        cmocka_unit_test(neighbours_become_one_range),
         cmocka_unit_test(ranges_apart_are_joined_across_small_gaps_only),
-        cmocka_unit_test(failed_upload_leaves_nothing_to_find),
+        cmocka_unit_test(what_is_gone_is_not_new),
         cmocka_unit_test(content_of_no_bytes_takes_no_room),
         cmocka_unit_test(handles_in_content_point_to_its_place),
         cmocka_unit_test(same_bytes_with_another_handle_are_other_content),

@@ -1,15 +1,15 @@
-/* arc_load.c - what is new goes to its place in the pool.
+/* content.c - new content goes to its place in a content store.
  *
  * One array brings everything that a batch adds: first the list of pieces, then their content. So a
- * pool of any size is updated by one upload of what has changed.
+ * store of any size is updated by one upload of what has changed.
  */
 #include "dialect.h"
-#include "arc_code.h"
+#include "content.h"
 
 /* x: units of 8 bytes, up to the longest piece; y: pieces. */
-MAP(arc_load, IN(u64, fresh), INOUT(u64, pool))
+MAP(content_load, IN(u64, fresh), INOUT(u64, pool))
 {
-    const arc_piece piece = ((GLOBAL const arc_piece *)fresh)[gy];
+    const content_piece piece = ((GLOBAL const content_piece *)fresh)[gy];
 
     if ((u32)gx < piece.n)
         pool[piece.to + (u32)gx] = fresh[piece.from + (u32)gx];
