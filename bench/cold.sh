@@ -7,13 +7,12 @@
 # read from the disk; `compiling`: the seconds of each, added up. Ends with 0 when every run did.
 #
 # Environment: BACKEND (default cuda), TOOLS (default les fit arc arc-auto solweig tasks),
-# ARC_TASKS and ARC_SOLVERS (default: those of examples/arc), LES_STEPS (2000).
+# ARC_TASKS and ARC_SOLVERS (default: made programs, 1720 runs), LES_STEPS (2000).
 set -euo pipefail
 
 usage='usage: cold.sh PACK [OUT]'
 pack=$(realpath "${1:?$usage}")
 out=$(realpath -m "${2:-$(mktemp -d)}")
-root=$(realpath "$(dirname "$0")/..")
 backend=${BACKEND:-cuda}
 [ ! -d "$pack/lib" ] || export LD_LIBRARY_PATH=$pack/lib
 export QUERN_HIDE=${QUERN_HIDE-opencl}
@@ -28,8 +27,7 @@ tool() { # NAME: sets `command`
         les) command=(les run --n 2048 --steps "${LES_STEPS:-2000}" --out "$work/les") ;;
         fit) command=(fit run "$work/film.fit" --out "$work/fit") ;;
         arc | arc-auto)
-            command=(arc run "${ARC_SOLVERS:-$root/examples/arc/solvers.py}"
-                --tasks "${ARC_TASKS:-$root/examples/arc/tasks}") ;;
+            command=(arc run "${ARC_SOLVERS:-$work/made/solvers.py}" --tasks "${ARC_TASKS:-$work/made/tasks}") ;;
         solweig)
             command=(solweig run --dsm "$work/town/dsm.npy" --cdsm "$work/town/cdsm.npy" --weather
                 "$work/town/weather.txt" --lat 57.7 --lon 12 --utc 1 --out "$work/solweig") ;;
@@ -67,6 +65,7 @@ EOF
 "$pack/quern" make town --size 256 --relief 25 --out "$work/town" >/dev/null
 printf '2006 207 %s 0 0 0 0 0 0 2 60 %s -999 0 %s 0 0 0 0 0 0 -999 -999 0\n' \
     11 24 750 13 26 850 15 26 760 >"$work/town/weather.txt"
+"$pack/quern" make programs --programs 172 --grids 10 --out "$work/made" >/dev/null
 "$pack/quern" fit new mesh >"$work/film.fit"
 
 printf '%s, %s cores, %s\n\n' "$("$pack/quern" version | head -n 1)" "$(nproc)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)"
