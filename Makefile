@@ -4,7 +4,7 @@ JOBS  ?= $(shell nproc)
 # A build folder that exists keeps its own.
 GENERATOR ?= $(if $(shell command -v ninja 2>/dev/null),-G Ninja)
 
-.PHONY: all tests test torture soak demo bench asan tsan fuzz coverage lint format install package setup clean
+.PHONY: all tests test torture soak demo bench asan tsan fuzz coverage lint format install kernels package setup clean
 
 # cmake_install.cmake is written last, so a configuration that failed is tried again.
 all: $(BUILD)/cmake_install.cmake
@@ -83,7 +83,11 @@ format:
 install: all
 	cmake --install $(BUILD)
 
-# A .deb and a .tar.gz in the build folder (cmake/packaging.cmake).
+# Compiled kernels for NVIDIA GPUs; a minute of a core per architecture (cmake/kernels.cmake).
+kernels: all
+	cmake --build $(BUILD) --target kernels
+
+# A .deb and a .tar.gz in the build folder (cmake/packaging.cmake), with the kernels where they were made.
 package: all
 	cd $(BUILD) && cpack
 

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "util/env.h"
 #include "util/file.h"
+#include "util/list.h"
 #include "util/str.h"
 #include "util/table.h"
 
@@ -138,8 +139,126 @@ out:
     return st;
 }
 
+/* A pack. */
+
+/* Usual architectures, as far as the compiler knows them. */
+static const int usual_archs[] = { 75, 80, 86, 89, 90, 100, 120 };
+enum { MOST_ARCHS = 64 };
+
+static int is_known(const int *known, int n, int arch)
+{
+    for (int i = 0; i < n; i++)
+        if (known[i] == arch)
+            return 1;
+    return 0;
+}
+
+/* "75,90" into numbers, each once. */
+static qn_status read_archs(const char *text, int *archs, int *n, qn_err *err)
+{
+    char *end;
+
+    for (const char *at = text; *n < MOST_ARCHS; at = end + 1) {
+        const long arch = strtol(at, &end, 10);
+
+        if (end == at || arch < 10 || arch > 9999 || (*end && *end != ','))
+            return qn_fail(err, QN_ERR_USAGE, "--archs: '%s' is not a list such as 80,90", text);
+        if (!is_known(archs, *n, (int)arch))
+            archs[(*n)++] = (int)arch;
+        if (!*end)
+            return QN_OK;
+    }
+    return qn_fail(err, QN_ERR_LIMIT, "--archs: more than %d", (int)MOST_ARCHS);
+}
+
+static qn_status choose_archs(const char *text, int *archs, int *n, qn_err *err)
+{
+    int *known = NULL, n_known = 0;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_pack_archs(&known, &n_known, err));
+    if (text)
+        QN_TRY(read_archs(text, archs, n, err));
+    for (size_t i = 0; !text && i < sizeof usual_archs / sizeof *usual_archs; i++)
+        if (is_known(known, n_known, usual_archs[i]))
+            archs[(*n)++] = usual_archs[i];
+out:
+    free(known);
+    return st;
+}
+
+/* Is `name` one of the words of a list with commas? */
+static int is_named(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == n && !strncmp(at, name, n))
+            return 1;
+    return 0;
+}
+
+/* The built-in files that `names` lists; the caller frees the array, which NULL ends. */
+static qn_status choose_modules(const char *names, const qn_kernel_module ***out, qn_err *err)
+{
+    const qn_kernel_module *const *all = qn_builtin_modules;
+    size_t n_all = 0, n = 0;
+    int n_words = 1;
+    qn_status st = QN_OK;
+
+    while (all[n_all])
+        n_all++;
+    QN_TRY(QN_NEW(*out, n_all + 1, "modules", err));
+    for (size_t i = 0; i < n_all; i++)
+        if (is_named(names, all[i]->name))
+            (*out)[n++] = all[i];
+    for (const char *c = names; *c; c++)
+        n_words += *c == ',';
+    if (n != (size_t)n_words)
+        QN_FAIL(err, QN_ERR_USAGE, "--modules: '%s' is not a list of kernel files, each once",
+                names);
+out:
+    return st;
+}
+
+static qn_status run_pack(qn_ctx *none, const qn_args *args, qn_err *err)
+{
+    const char *path = qn_text(args, "o"), *names = qn_text(args, "modules");
+    const qn_kernel_module **only = NULL;
+    int archs[MOST_ARCHS], n_archs = 0, n;
+    qn_pack_made made;
+    qn_status st = QN_OK;
+    char text[32];
+
+    (void)none;
+    if (names)
+        QN_TRY(choose_modules(names, &only, err));
+    QN_TRY(choose_archs(qn_text(args, "archs"), archs, &n_archs, err));
+    QN_TRY(qn_pack_make(only, archs, n_archs, qn_compile_threads(), path, &made, err));
+    n = made.n_entries / n_archs;
+    printf("%s: %d %s for %d %s, %d compiled, %s\n", path, n, n == 1 ? "module" : "modules",
+           n_archs, n_archs == 1 ? "architecture" : "architectures", made.n_compiled,
+           qn_format_bytes((double)made.bytes, text, sizeof text));
+out:
+    free(only);
+    return st;
+}
+
+static const qn_opt pack_options[] = {
+    { 0, "archs", QN_OPT_TEXT, .value = "LIST",
+      .help = "architectures of NVIDIA GPUs, as 80,90 (default: 75, 80, 86, 89, 90, 100 and 120, "
+              "where the compiler knows them)" },
+    { 0, "modules", QN_OPT_TEXT, .value = "LIST",
+      .help = "only these kernel files, as vector,reduce (default: all)" },
+    { 'o', NULL, QN_OPT_TEXT, .help = "file to write", .value = "FILE", .fallback = "quern.qnp" },
+    { 0 }
+};
+
 static const char *const stat_examples[] = { "quern cache stat", NULL };
 static const char *const list_examples[] = { "quern cache list", NULL };
+static const char *const pack_examples[] = {
+    "quern cache pack --archs 90 --modules sw_utci -o utci.qnp", NULL
+};
 static const char *const clear_examples[] = { "QUERN_CACHE_DIR=./cache quern cache clear", NULL };
 
 static const qn_command stat_verb = {
@@ -166,7 +285,19 @@ static const qn_command clear_verb = {
     .run = run_clear,
 };
 
-static const qn_command *const verbs[] = { &stat_verb, &list_verb, &clear_verb, NULL };
+static const qn_command pack_verb = {
+    .name = "pack",
+    .summary = "compile all built-in kernels for NVIDIA GPUs, which need not be here",
+    .options = pack_options,
+    .examples = pack_examples,
+    .notes =
+        "A file quern.qnp beside the library or the command, or the one that QUERN_KERNELS\n"
+        "names, spares a device the compiler. Needs NVRTC, and minutes for many architectures.",
+    .bare = 1,
+    .run = run_pack,
+};
+
+static const qn_command *const verbs[] = { &stat_verb, &list_verb, &clear_verb, &pack_verb, NULL };
 
 const qn_command qn_cmd_cache = {
     .name = "cache",

@@ -9,6 +9,7 @@
 #include <quern/fallback.h>
 #include <quern/graph.h>
 #include <quern/metrics.h>
+#include <quern/fft.h>
 #include <quern/route.h>
 
 #include "engine/content.h"
@@ -166,6 +167,39 @@ extern const qn_kernel_module *const qn_builtin_modules[];
  * built-in modules need nothing of the kind. */
 qn_status qn_compile_time(qn_ctx *ctx, int device, const qn_kernel_module *module, double *us,
                           qn_err *err);
+
+/* Threads that compile beside the one that waits: QUERN_COMPILE_THREADS, else one per core, 16 at
+ * most. */
+int qn_compile_threads(void);
+
+/* Whether the device has the module without waiting for a compiler, or threads beside cannot make it
+ * ready; and beginning to do so: then the module lives as long as the context,
+ * or until qn_compile_forget. */
+int qn_compile_is_ready(qn_ctx *ctx, int device, const qn_kernel_module *module);
+void qn_compile_begin(qn_ctx *ctx, int device, const qn_kernel_module *module);
+void qn_compile_begin_named(qn_ctx *ctx, int device, const char *const *names); /* built in */
+void qn_fft_begin(qn_ctx *ctx, int device, const qn_fft_shape *shape);
+
+/* Before a module is freed that was begun and that no graph may have used. */
+void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module);
+
+/* Where large work will run, as far as that is known before the router has seen it: on the device
+ * that was named, or on the first GPU with memory of its own; QN_CPU_SLOT: nobody knows. */
+int qn_ctx_likely_device(const qn_ctx *ctx);
+
+/* A pack (device/pack.h): every built-in module, compiled for NVIDIA GPUs of these architectures (90:
+ * sm_90), by so many threads beside the caller's. `only`, ended by NULL, names
+ * other modules. What a pack of that name has is not compiled again. */
+typedef struct qn_pack_made {
+    int n_entries, n_compiled;
+    size_t bytes;
+} qn_pack_made;
+
+qn_status qn_pack_make(const qn_kernel_module *const *only, const int *archs, int n_archs,
+                       int n_threads, const char *path, qn_pack_made *made, qn_err *err);
+
+/* Those that the compiler of this machine knows; the caller frees *out. */
+qn_status qn_pack_archs(int **out, int *n, qn_err *err);
 
 /* Compiled kernels on disk. */
 enum { QN_KEY_CHARS = 64 };

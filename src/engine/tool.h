@@ -161,6 +161,11 @@ typedef struct qn_tool {
     const qn_abi_entry *layouts; /* ended by QN_LAYOUTS_END; may be NULL */
     const qn_op *ops;            /* sorted by name */
     size_t n_ops;
+    /* Names built-in modules with the constants that usual runs give them (qn_kernels_with), for
+     * packs of compiled kernels; may be NULL. */
+    void (*each_variant)(void (*take)(void *user, const qn_kernel_module *module,
+                                      const char *defines),
+                         void *user);
 } qn_tool;
 
 /* All tools, ended by NULL. The engine reads the list; the layer of the tools defines it. */

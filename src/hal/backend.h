@@ -122,6 +122,7 @@ typedef struct qn_backend {
     qn_language language;
     int has_driver;        /* of the system, which a fork does not survive */
     int teams_share_group; /* TEAM: several teams may share one group (warps of a block) */
+    int builds_beside;     /* several threads may call build and fft_make, and others beside them */
 
     /* Required. count() says why there is nothing when it returns 0. */
     int (*count)(const qn_hal_config *config, char *reason, size_t reason_size);
@@ -180,6 +181,12 @@ typedef struct qn_backend {
                       int *local_bytes);
     /* Compiler and driver, as they enter the cache key. */
     void (*compiler)(qn_dev *dev, char *out, size_t size);
+
+    /* Binaries for architectures whose devices need not be here, all or none: those that the
+     * compiler knows, src->text for one of them (90 for sm_90), and all options of that. */
+    qn_status (*image_archs)(int **out, int *n, qn_err *err);
+    qn_status (*image_for)(int arch, qn_source *src, qn_blob *out, qn_err *err);
+    void (*image_options)(int arch, int contracts, char *out, size_t size);
 
     /* Transforms (fft.h), all three or none. `run` queues on any compute stream, allocates nothing
      * and can be captured; when it fails, a part may have been queued. */

@@ -79,5 +79,21 @@ for verb in stat list clear; do
 done
 env -u QUERN_CACHE_DIR XDG_CACHE_HOME="$scratch/xdg" quern cache stat >"$out"
 has "$out" "^folder +$scratch/xdg/quern "
-refused 2 'no verb given; there are: stat, list, clear$' quern cache
+refused 2 'no verb given; there are: stat, list, clear, pack$' quern cache
 refused 2 "unknown verb 'clean'; did you mean clear\?$" quern cache clean
+
+# A pack of compiled kernels: made here without a GPU, from what was there before where it fits.
+refused 2 "--modules: 'vector,nothing' is not a list of kernel files, each once" \
+    quern cache pack --modules vector,nothing
+if has_nvrtc; then
+    refused 2 "--archs: '90,x' is not a list such as 80,90" quern cache pack --archs 90,x
+    exits 0 quern cache pack --archs 80,90 --modules sw_utci,scan -o two.qnp
+    has "$out" '^two.qnp: 2 modules for 2 architectures, 4 compiled, [0-9.]+ KiB$'
+    cp two.qnp one.qnp
+    exits 0 quern cache pack --archs 90 --modules scan -o one.qnp
+    has "$out" '^one.qnp: 1 module for 1 architecture, 0 compiled, '
+    refused 3 'NVRTC [0-9.]+ does not know sm_12$' quern cache pack --archs 12 --modules scan -o new.qnp
+    [ ! -e new.qnp ] || fail 'a file was left'
+else
+    refused 3 'no compiler for NVIDIA GPUs: ' quern cache pack --modules scan
+fi

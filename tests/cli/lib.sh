@@ -66,6 +66,10 @@ has_fftw() {
     ! quern version --verbose | grep 'FFTW.*missing' >/dev/null
 }
 
+has_nvrtc() {
+    ! quern version --verbose | grep 'NVRTC.*missing' >/dev/null
+}
+
 has_vkfft() {
     ! quern version --verbose | grep 'VkFFT.*missing' >/dev/null
 }

@@ -1,6 +1,7 @@
 /* libcuda_mock.c - the mock driver: its settings, devices and memory. See mock_cuda.h. */
 #include "mock/mock_impl.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,19 @@ static struct {
 
 static struct CUctx_st contexts[MAX_DEVICES];
 _Thread_local CUcontext mock_current;
+
+static pthread_mutex_t entered = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+int mock_lock(void)
+{
+    return pthread_mutex_lock(&entered);
+}
+
+void mock_unlock(const int *locked)
+{
+    (void)locked;
+    pthread_mutex_unlock(&entered);
+}
 
 /* Settings. */
 
@@ -132,6 +146,7 @@ static const struct {
 
 CUresult cuGetErrorName(CUresult result, const char **name)
 {
+    MOCK_LOCK;
     *name = NULL;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].result == result)
@@ -141,6 +156,7 @@ CUresult cuGetErrorName(CUresult result, const char **name)
 
 CUresult cuGetErrorString(CUresult result, const char **text)
 {
+    MOCK_LOCK;
     *text = NULL;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].result == result)
@@ -150,6 +166,7 @@ CUresult cuGetErrorString(CUresult result, const char **text)
 
 CUresult cuInit(unsigned flags)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -157,12 +174,14 @@ CUresult cuInit(unsigned flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
+    MOCK_LOCK;
     *version = 13000;
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int *n)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *n = mock.devices;
@@ -171,6 +190,7 @@ CUresult cuDeviceGetCount(int *n)
 
 CUresult cuDeviceGet(CUdevice *device, int index)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     if (index < 0 || index >= mock.devices || index >= MAX_DEVICES)
@@ -181,12 +201,14 @@ CUresult cuDeviceGet(CUdevice *device, int index)
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
+    MOCK_LOCK;
     snprintf(name, (size_t)size, "Mock GPU %d", device);
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
+    MOCK_LOCK;
     (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -232,6 +254,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
+    MOCK_LOCK;
     (void)device;
     *bytes = mock.memory;
     return CUDA_SUCCESS;
@@ -239,6 +262,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *ctx = &contexts[device];
@@ -250,6 +274,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     if (contexts[device].refs == 0)
@@ -263,6 +288,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 
 CUresult cuCtxGetCurrent(CUcontext *ctx)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     *ctx = mock_current;
@@ -271,6 +297,7 @@ CUresult cuCtxGetCurrent(CUcontext *ctx)
 
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
+    MOCK_LOCK;
     if (!mock_enter_any(__func__))
         return mock.refusal;
     mock_current = ctx;
@@ -279,6 +306,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxSynchronize(void)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (mock_is_capturing()) {
@@ -293,6 +321,7 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     *free_bytes = mock.used < mock.memory ? mock.memory - mock.used : 0;
@@ -302,6 +331,7 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
+    MOCK_LOCK;
     int i = 0;
 
     if (!mock_enter(__func__))
@@ -324,6 +354,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 /* Freeing waits for the device, as the real driver does, and works after a fault. */
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_run_all();
     for (int i = 0; i < MAX_BLOCKS; i++)
@@ -339,6 +370,7 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (bytes == 0 || (flags & ~7u) || !(*ptr = malloc(bytes)))
@@ -349,6 +381,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 
 CUresult cuMemFreeHost(void *ptr)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_run_all();
     free(ptr);
@@ -375,6 +408,7 @@ static mock_op flat_copy(const void *src, void *dst, size_t bytes)
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy(src, (void *)(uintptr_t)dst, bytes);
 
     if (!mock_enter(__func__))
@@ -384,6 +418,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CU
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy((const void *)(uintptr_t)src, dst, bytes);
 
     if (!mock_enter(__func__))
@@ -394,6 +429,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream
 CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, CUcontext src_ctx,
                            size_t bytes, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = flat_copy((const void *)(uintptr_t)src, (void *)(uintptr_t)dst, bytes);
 
     if (!mock_enter(__func__))
@@ -405,6 +441,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_ctx, CUdeviceptr src, 
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream)
 {
+    MOCK_LOCK;
     const mock_op op = { .kind = MOCK_COPY,
                          .src = (const char *)(uintptr_t)copy->srcDevice,
                          .dst = copy->dstHost,

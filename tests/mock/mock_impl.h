@@ -127,6 +127,12 @@ typedef struct mock_state {
 
 extern mock_state mock;
 
+/* First in every entry: threads may call the driver at the same time. */
+#define MOCK_LOCK                                                                                  \
+    __attribute__((cleanup(mock_unlock), unused)) const int mock_is_locked = mock_lock()
+int mock_lock(void);
+void mock_unlock(const int *locked);
+
 extern _Thread_local CUcontext mock_current;
 
 /* Counts a call of an entry. Returns 0 if the entry must return mock.refusal instead of

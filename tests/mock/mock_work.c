@@ -9,6 +9,7 @@
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
+    MOCK_LOCK;
     CUstream made;
 
     if (!mock_enter(__func__))
@@ -25,6 +26,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
+    MOCK_LOCK;
     CUstream *link = &mock.streams;
 
     mock_enter_any(__func__);
@@ -37,6 +39,17 @@ CUresult cuStreamDestroy_v2(CUstream stream)
     free(stream);
     mock.live.streams--;
     return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    MOCK_LOCK;
+    if (!mock_enter(__func__))
+        return mock.refusal;
+    if (stream->capture)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    mock_run_all();
+    return mock_current->fault;
 }
 
 static void add_deps(CUstream stream, CUevent event)
@@ -53,6 +66,7 @@ static void add_deps(CUstream stream, CUevent event)
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
+    MOCK_LOCK;
     mock_op op = { .kind = MOCK_WAIT, .mark = event->mark };
     CUresult r;
 
@@ -86,6 +100,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (flags != CU_EVENT_DEFAULT || !(*event = calloc(1, sizeof **event)))
@@ -96,6 +111,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
 
 CUresult cuEventDestroy_v2(CUevent event)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_mark_drop(event->mark);
     free(event);
@@ -105,6 +121,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
+    MOCK_LOCK;
     mock_op op = { .kind = MOCK_RECORD };
     CUresult r;
 
@@ -138,6 +155,7 @@ static CUresult refuse_captured(CUevent event)
 
 CUresult cuEventQuery(CUevent event)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (event->capture)
@@ -150,6 +168,7 @@ CUresult cuEventQuery(CUevent event)
 
 CUresult cuEventSynchronize(CUevent event)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (event->capture)
@@ -161,6 +180,7 @@ CUresult cuEventSynchronize(CUevent event)
 
 CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (!from->mark || !to->mark)
@@ -176,6 +196,7 @@ CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_options,
                             CUjit_option *options, void **values)
 {
+    MOCK_LOCK;
     CUmodule made;
     char *log = NULL;
     size_t log_size = 0;
@@ -204,6 +225,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n_opti
 
 CUresult cuModuleUnload(CUmodule module)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_run_all();
     if (mock.last_module == module)
@@ -216,6 +238,7 @@ CUresult cuModuleUnload(CUmodule module)
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     for (CUfunction f = module->functions; f; f = f->next)
@@ -239,6 +262,7 @@ int mock_cuda_params(const char *name, size_t *sizes, int max)
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
@@ -254,6 +278,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
@@ -267,6 +292,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CUstream stream, void **params, void **extra)
 {
+    MOCK_LOCK;
     const unsigned grid[3] = { grid_x, grid_y, grid_z };
     const unsigned block[3] = { block_x, block_y, block_z };
     mock_op op;
@@ -284,6 +310,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
+    MOCK_LOCK;
     CUgraph graph;
 
     if (!mock_enter(__func__))
@@ -303,6 +330,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 /* A refusal ends the capture too: what was captured is lost. */
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
+    MOCK_LOCK;
     const int is_refused = !mock_enter(__func__);
     const CUresult refusal = mock.refusal;
 
@@ -320,6 +348,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *statu
                                    CUgraph *graph, const CUgraphNode **dependencies,
                                    const CUgraphEdgeData **edges, size_t *n_dependencies)
 {
+    MOCK_LOCK;
     if (!mock_enter(__func__))
         return mock.refusal;
     *status = !stream->capture              ? CU_STREAM_CAPTURE_STATUS_NONE
@@ -342,11 +371,13 @@ CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *statu
                                    CUgraph *graph, const CUgraphNode **dependencies,
                                    size_t *n_dependencies)
 {
+    MOCK_LOCK;
     return cuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, NULL, n_dependencies);
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
 {
+    MOCK_LOCK;
     CUgraphExec made;
     int n = 0;
 
@@ -376,6 +407,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
+    MOCK_LOCK;
     CUresult r = CUDA_SUCCESS;
 
     if (!mock_enter(__func__))
@@ -390,6 +422,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS *params)
 {
+    MOCK_LOCK;
     const unsigned grid[3] = { params->gridDimX, params->gridDimY, params->gridDimZ };
     const unsigned block[3] = { params->blockDimX, params->blockDimY, params->blockDimZ };
     mock_op op;
@@ -413,11 +446,13 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS *params)
 {
+    MOCK_LOCK;
     return cuGraphExecKernelNodeSetParams_v2(exec, node, params);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     free(exec->handles);
     free(exec->ops);
@@ -428,6 +463,7 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 
 CUresult cuGraphDestroy(CUgraph graph)
 {
+    MOCK_LOCK;
     mock_enter_any(__func__);
     mock_graph_free(graph);
     return CUDA_SUCCESS;

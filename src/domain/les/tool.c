@@ -3,6 +3,11 @@
 
 #include <quern/les.h>
 
+#include "domain/les/flow/sim.h"
+
+/* Builds that leave the solver out (CMakeLists.txt, NOT_FOR_TSAN) have this table all the same. */
+#pragma weak qn_les_each_variant
+
 static const qn_metric_def names[] = {
     QN_GAUGE_ROW("les_sim_time_s", "Time to simulate"),
     QN_GAUGE_ROW("les_encode_time_s", "Time to encode"),
@@ -46,4 +51,5 @@ const qn_tool qn_tool_les = {
     .metrics = names,
     .n_metrics = sizeof names / sizeof *names,
     .layouts = layouts,
+    .each_variant = qn_les_each_variant,
 };

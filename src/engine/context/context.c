@@ -2,11 +2,13 @@
 #include "engine/device/context.h"
 
 #include "engine/device/kcache.h"
+#include "engine/device/pack.h"
 #include "engine/memory/residency.h"
 #include "engine/telemetry/metrics.h"
 #include "engine/route/route.h"
-#include "util/env.h"
+#include "util/ahead.h"
 #include "util/clock.h"
+#include "util/env.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +135,8 @@ static void find_ctx_metrics(qn_ctx *ctx)
         { &ctx->m.cache_bad, "kernel_cache_bad" },
         { &ctx->m.compiles, "kernel_compiles" },
         { &ctx->m.compile_ms, "kernel_compile_time_ms" },
+        { &ctx->m.pack_hits, "kernel_pack_hits" },
+        { &ctx->m.compile_wait_ms, "kernel_compile_wait_ms" },
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -348,9 +352,13 @@ qn_status qn_ctx_open(const qn_options *given, qn_ctx **out, qn_err *err)
     find_ctx_metrics(ctx);
     ctx->fallbacks = qn_fallbacks_new();
     ctx->kcache = qn_kcache_new(ctx->settings.cache_dir[0] ? ctx->settings.cache_dir : NULL);
-    if (!ctx->fallbacks || !ctx->kcache)
+    ctx->ahead = qn_ahead_new(qn_compile_threads());
+    if (!ctx->fallbacks || !ctx->kcache || !ctx->ahead)
         QN_FAIL(err, QN_ERR_NOMEM, "context: out of host memory");
     QN_TRY(open_devices(ctx, &options, qn_str_get(&sim), err));
+    for (int d = 0; d < ctx->n_devices && !ctx->pack; d++)
+        if (ctx->devices[d].backend->image_for)
+            ctx->pack = qn_pack_open(&ctx->log);
     QN_TRY(open_host_pool(ctx, err));
     QN_TRY(qn_router_open(ctx, err));
     *out = ctx;
@@ -393,6 +401,7 @@ void qn_ctx_close(qn_ctx *ctx)
     if (!ctx || qn_ctx_is_inherited(ctx))
         return;
     qn_router_close(ctx);
+    qn_ahead_free(ctx->ahead);
     for (int d = 1; d < ctx->n_devices; d++)
         qn_device_sync(&ctx->devices[d], &ignored);
     qn_pool_free(ctx->host_pool);
@@ -412,6 +421,7 @@ void qn_ctx_close(qn_ctx *ctx)
         free_values(&ctx->ledger->rows);
     free(ctx->ledger);
     qn_kcache_free(ctx->kcache);
+    qn_pack_close(ctx->pack);
     qn_fallbacks_free(ctx->fallbacks);
     qn_faults_free(ctx->faults);
     qn_metrics_free(ctx->metrics);

@@ -1,27 +1,24 @@
-/* compile.c - kernel text to device module.
+/* compile.c - the modules of a device: made once, kept while they are used.
  *
- * Lookup order: the device's map in memory, the folder on disk, the compiler. The key is a SHA-256
- * over everything that affects the result, and nothing else.
+ * Lookup order: the device's map in memory, the folder on disk, the pack of compiled kernels, the
+ * compiler. Modules that will be needed are made on several threads at a time, ahead of need; who
+ * needs one waits for it, so messages and failures come in the order of need, and each module is
+ * made once.
  */
-#include "engine/device/context.h"
+#include "engine/device/module.h"
 
 #include "engine/device/kcache.h"
 #include "hal/cpu/cpu_module.h"
 #include "hal/geometry.h"
-#include "hal/module_text.h"
-#include "kernel/contract.h"
-#include "kernel/expand.h"
-#include "util/env.h"
 #include "util/clock.h"
-#include "util/file.h"
-#include "util/hash.h"
+#include "util/env.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LOG_BYTES = 16384, TEAM_LANES = 32, LONG_TEXT = 200 * 1000 };
+enum { TEAM_LANES = 32 };
 
 int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel)
 {
@@ -40,115 +37,12 @@ int qn_stage_kernel_i(const qn_kernel_info *kernel)
     return 0;
 }
 
-static int is_builtin(const qn_kernel_module *module)
+int qn_compile_threads(void)
 {
-    return module->n_kernels > 0 && module->kernels[0]->cpu != NULL;
-}
+    enum { MOST = 16 };
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-static void add_part(qn_sha256 *hash, const char *text)
-{
-    qn_sha256_add(hash, text ? text : "", text ? strlen(text) + 1 : 1);
-}
-
-static void make_key(const qn_device *device, const qn_kernel_module *module, const char *defines,
-                     char out[QN_KEY_CHARS + 1])
-{
-    const char version[] = { QN_KCACHE_VERSION, 0 };
-    unsigned char digest[QN_SHA256_BYTES];
-    char compiler[512] = "";
-    qn_sha256 hash;
-
-    if (device->backend->compiler)
-        device->backend->compiler(device->dev, compiler, sizeof compiler);
-    qn_sha256_begin(&hash);
-    add_part(&hash, version);
-    add_part(&hash, QN_VERSION);
-    add_part(&hash, qn_dialect_text);
-    add_part(&hash, module->name);
-    if (module->text)
-        add_part(&hash, module->text);
-    else
-        qn_sha256_add(&hash, module->packed.data, module->packed.bytes);
-    add_part(&hash, defines);
-    add_part(&hash, device->backend->name);
-    add_part(&hash, device->info.name);
-    add_part(&hash, device->info.arch);
-    add_part(&hash, device->info.driver);
-    add_part(&hash, compiler);
-    qn_sha256_end(&hash, digest);
-    qn_hex(digest, sizeof digest, out);
-}
-
-/* QUERN_DUMP=dir: the complete text as the compiler gets it. */
-static void dump(const qn_device *device, const qn_kernel_module *module, const char *text)
-{
-    static const char *const endings[] = { "c", "cl", "cu" };
-    const char *dir = qn_env("QUERN_DUMP");
-    char path[1200];
-    qn_err err;
-
-    if (!dir || !text)
-        return;
-    snprintf(path, sizeof path, "%s/%s-%s.%s", dir, device->backend->name, module->name,
-             endings[device->backend->language]);
-    for (char *c = path + strlen(dir) + 1; c < path + sizeof path && *c; c++)
-        *c = *c == '/' ? '_' : *c; /* module names are chosen by the caller */
-    if (qn_make_dirs(dir, &err) != QN_OK || qn_file_write(path, text, strlen(text), &err) != QN_OK)
-        qn_log_put(&device->ctx->log, QN_LOG_WARN, "QUERN_DUMP: %s", err.text);
-}
-
-/* A compiler may take up to a minute: log a line, so that the user knows why it takes long. */
-static void announce(const qn_device *device, const qn_source *src)
-{
-    const qn_ctx *ctx = device->ctx;
-
-    if (strlen(src->text) >= LONG_TEXT && isatty(fileno(ctx->log.to ? ctx->log.to : stderr)))
-        qn_log_line(&ctx->log, "quern: compiling %s for %s takes a while%s", src->module->name,
-                    device->info.name,
-                    qn_kcache_is_on(ctx->kcache) ? "; the result is kept for the next time" : "");
-}
-
-static qn_status build_from_text(qn_device *device, qn_source *src, const char *defines,
-                                 qn_module **out, qn_err *err)
-{
-    static const qn_expand_for targets[] = { QN_EXPAND_C, QN_EXPAND_OPENCL, QN_EXPAND_CUDA };
-    qn_ctx *ctx = device->ctx;
-    const double start = qn_now_us();
-    qn_str unit = { 0 };
-    char *text = NULL;
-    qn_status st = QN_OK;
-
-    QN_TRY(qn_module_text(src->module, &text, err));
-    QN_TRY(qn_expand_unit(src->module->name, text, defines, targets[device->backend->language],
-                          &unit, err));
-    src->text = qn_str_get(&unit);
-    src->binary = (qn_blob){ 0 };
-    dump(device, src->module, src->text);
-    announce(device, src);
-    QN_TRY(device->backend->build(device->dev, src, out, err));
-    qn_metric_add(ctx->m.compiles, 1);
-    qn_metric_observe(ctx->m.compile_ms, (qn_now_us() - start) / 1000);
-out:
-    if (st != QN_OK && src->log[0])
-        qn_log_put(&ctx->log, QN_LOG_DEBUG, "compiler log of %s:\n%s", src->module->name, src->log);
-    qn_str_free(&unit);
-    free(text);
-    src->text = NULL;
-    return st;
-}
-
-static void keep(qn_device *device, const char *key, qn_module *module)
-{
-    qn_blob blob = { 0 };
-    qn_err err;
-
-    /* Some drivers compile again to hand out the binary. */
-    if (!qn_kcache_is_on(device->ctx->kcache) || !device->backend->binary ||
-        device->backend->binary(device->dev, module, &blob, &err) != QN_OK || !blob.data)
-        return;
-    if (qn_kcache_store(device->ctx->kcache, key, &blob, &err) != QN_OK)
-        qn_log_put(&device->ctx->log, QN_LOG_WARN, "kernel cache: %s", err.text);
-    free(blob.data);
+    return (int)qn_env_number("QUERN_COMPILE_THREADS", cores > MOST ? MOST : (double)cores);
 }
 
 /* Registers and local memory of run-time kernels, where the backend reports them. */
@@ -168,61 +62,20 @@ static void note_resources(qn_device *device, const qn_kernel_module *module, co
     }
 }
 
-/* From disk when the entry exists and the device accepts it, else from text. */
-static qn_status build(qn_device *device, const qn_kernel_module *module, const char *defines,
-                       const char *key, qn_module **out, qn_err *err)
-{
-    qn_ctx *ctx = device->ctx;
-    char *log = calloc(1, LOG_BYTES);
-    qn_source src = { .module = module,
-                      .contracts = qn_may_contract(defines),
-                      .team_lanes = qn_team_lanes(device, module->kernels[0]),
-                      .log = log,
-                      .log_size = LOG_BYTES };
-    qn_kcache_result found;
-    qn_status st = QN_ERR_FAILED;
-
-    if (!log)
-        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
-    found = qn_kcache_load(ctx->kcache, key, &src.binary);
-    if (found == QN_KCACHE_HIT) {
-        st = device->backend->build(device->dev, &src, out, err);
-        free(src.binary.data);
-        src.binary = (qn_blob){ 0 };
-    }
-    if (st == QN_OK) {
-        qn_metric_add(ctx->m.cache_disk_hits, 1);
-    } else {
-        if (found != QN_KCACHE_MISS)
-            qn_metric_add(ctx->m.cache_bad, 1);
-        qn_metric_add(ctx->m.cache_misses, 1);
-        if ((st = build_from_text(device, &src, defines, out, err)) == QN_OK)
-            keep(device, key, *out);
-    }
-    if (st == QN_OK)
-        note_resources(device, module, *out);
-    free(log);
-    return st;
-}
-
 /* In memory. */
 
-typedef struct {
-    qn_module *module;
-    size_t holders;
-    uint64_t asked_at; /* tick of the context */
-} loaded;
-
-static qn_module *hold(qn_device *device, loaded *entry)
+static qn_module *hold(qn_device *device, qn_loaded *entry)
 {
     entry->holders++;
     entry->asked_at = ++device->ctx->tick;
     return entry->module;
 }
 
-static void unload(qn_device *device, loaded *entry)
+static void unload(qn_device *device, qn_loaded *entry)
 {
-    device->backend->unload(device->dev, entry->module);
+    if (entry->module)
+        device->backend->unload(device->dev, entry->module);
+    free(entry->log);
     free(entry);
 }
 
@@ -234,10 +87,10 @@ static void trim(qn_device *device)
         size_t at = 0;
 
         while ((item = qn_map_next(&device->modules, &at))) {
-            const loaded *entry = item->value;
+            const qn_loaded *entry = item->value;
 
-            if (!entry->holders &&
-                (!oldest || entry->asked_at < ((const loaded *)oldest->value)->asked_at))
+            if (!entry->holders && (entry->is_counted || !entry->text) &&
+                (!oldest || entry->asked_at < ((const qn_loaded *)oldest->value)->asked_at))
                 oldest = item;
         }
         if (!oldest)
@@ -253,54 +106,107 @@ void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES])
         size_t at = 0;
 
         while (modules[d] && (item = qn_map_next(&ctx->devices[d].modules, &at)))
-            if (((loaded *)item->value)->module == modules[d]) {
-                ((loaded *)item->value)->holders--;
+            if (((qn_loaded *)item->value)->module == modules[d]) {
+                ((qn_loaded *)item->value)->holders--;
                 modules[d] = NULL;
             }
     }
 }
 
+/* Making them. */
+
+/* What a job left to the thread of the context. */
+static void count(qn_loaded *m)
+{
+    qn_ctx *ctx = m->device->ctx;
+
+    m->is_counted = 1;
+    if (m->was_bad)
+        qn_metric_add(ctx->m.cache_bad, 1);
+    if (m->st == QN_OK && m->from == QN_MADE_FROM_DISK)
+        qn_metric_add(ctx->m.cache_disk_hits, 1);
+    else if (m->st == QN_OK && m->from == QN_MADE_FROM_PACK)
+        qn_metric_add(ctx->m.pack_hits, 1);
+    else
+        qn_metric_add(ctx->m.cache_misses, 1);
+    if (m->st == QN_OK && m->from == QN_MADE_FROM_TEXT) {
+        qn_metric_add(ctx->m.compiles, 1);
+        qn_metric_observe(ctx->m.compile_ms, m->compile_ms);
+        qn_log_put(&ctx->log, QN_LOG_DEBUG, "module %s: compiled in %.0f ms", m->text->name,
+                   m->compile_ms);
+    }
+    if (m->log)
+        qn_log_put(&ctx->log, QN_LOG_DEBUG, "compiler log of %s:\n%s", m->text->name, m->log);
+    if (m->not_kept.status != QN_OK)
+        qn_log_put(&ctx->log, QN_LOG_WARN, "kernel cache: %s", m->not_kept.text);
+    if (m->st == QN_OK)
+        note_resources(m->device, m->text, m->module);
+}
+
+/* The entry of the key, new when there is none; NULL without memory. */
+static qn_loaded *entry_of(qn_device *device, const qn_kernel_module *module,
+                           const char defines[QN_MAX_DEFINES], const char *key)
+{
+    qn_loaded *m = qn_map_get(&device->modules, key);
+
+    if (m || !(m = calloc(1, sizeof *m)))
+        return m;
+    *m = (qn_loaded){ .job = { .run = qn_module_make }, .device = device, .text = module };
+    memcpy(m->key, key, sizeof m->key);
+    memcpy(m->defines, defines, sizeof m->defines);
+    if (qn_map_put(&device->modules, key, m) == QN_OK)
+        return m;
+    free(m);
+    return NULL;
+}
+
+static void remove_entry(qn_loaded *m)
+{
+    qn_map_remove(&m->device->modules, m->key);
+    unload(m->device, m);
+}
+
 /* Found by the key over everything that affects it. */
-static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, loaded **out,
+static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, qn_loaded **out,
                                 qn_err *err)
 {
-    loaded *entry;
-    char key[QN_KEY_CHARS + 1], defines[512];
+    qn_ctx *ctx = device->ctx;
+    char key[QN_KEY_CHARS + 1], defines[QN_MAX_DEFINES];
+    double start;
+    qn_loaded *m;
     qn_status st;
 
-    snprintf(defines, sizeof defines, "%s", module->defines ? module->defines : "");
-    if (qn_module_has_teams(module) && module->kernels[0]->lanes == 0)
-        snprintf(defines + strlen(defines), sizeof defines - strlen(defines), "%sLANES=%d",
-                 defines[0] ? " " : "", qn_team_lanes(device, module->kernels[0]));
-    make_key(device, module, defines, key);
-    if ((*out = qn_map_get(&device->modules, key))) {
-        qn_metric_add(device->ctx->m.cache_hits, 1);
+    qn_module_key(device, module, defines, key);
+    if (!(m = entry_of(device, module, defines, key)))
+        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
+    *out = m;
+    if (m->is_counted) {
+        qn_metric_add(ctx->m.cache_hits, 1);
         return QN_OK;
     }
-    if (!(entry = calloc(1, sizeof *entry)))
-        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
-    if ((st = build(device, module, defines, key, &entry->module, err)) != QN_OK) {
-        free(entry);
-        return st;
+    start = qn_now_us();
+    qn_ahead_need(ctx->ahead, &m->job);
+    m->text = module; /* that of who asked first may be gone */
+    count(m);
+    if (m->from == QN_MADE_FROM_TEXT)
+        qn_metric_add(ctx->m.compile_wait_ms, (qn_now_us() - start) / 1000);
+    if ((st = m->st) != QN_OK) {
+        *err = m->err;
+        remove_entry(m);
     }
-    if (qn_map_put(&device->modules, key, entry) != QN_OK) {
-        unload(device, entry);
-        return qn_fail(err, QN_ERR_NOMEM, "module %s: out of host memory", module->name);
-    }
-    *out = entry;
-    return QN_OK;
+    return st;
 }
 
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err)
 {
-    loaded *entry;
+    qn_loaded *entry;
     qn_status st;
 
     *out = NULL;
-    if (is_builtin(module) && device->backend->language == QN_LANG_C)
+    if (qn_module_is_builtin(module) && device->backend->language == QN_LANG_C)
         return QN_OK;
-    if (is_builtin(module) && (entry = qn_map_get(&device->builtin, module->name))) {
+    if (qn_module_is_builtin(module) && (entry = qn_map_get(&device->builtin, module->name))) {
         qn_metric_add(device->ctx->m.cache_hits, 1);
         *out = hold(device, entry);
         return QN_OK;
@@ -309,10 +215,88 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
         return st;
     *out = hold(device, entry);
     /* Entries of that map stay for good; without memory the key is computed again. */
-    if (is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
+    if (qn_module_is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
         hold(device, entry);
     trim(device);
     return QN_OK;
+}
+
+/* Ahead of need. */
+
+void qn_compile_ahead(qn_device *device, const qn_kernel_module *module)
+{
+    char key[QN_KEY_CHARS + 1], defines[QN_MAX_DEFINES];
+    qn_loaded *m;
+
+    if (!device->backend->builds_beside ||
+        (qn_module_is_builtin(module) && qn_map_has(&device->builtin, module->name)))
+        return;
+    qn_module_key(device, module, defines, key);
+    if (qn_map_has(&device->modules, key) || !(m = entry_of(device, module, defines, key)))
+        return;
+    qn_ahead_post(device->ctx->ahead, &m->job);
+}
+
+void qn_compile_begin(qn_ctx *ctx, int d, const qn_kernel_module *module)
+{
+    qn_compile_ahead(&ctx->devices[d], module);
+}
+
+void qn_compile_begin_named(qn_ctx *ctx, int d, const char *const *names)
+{
+    for (; *names; names++)
+        for (int i = 0; qn_builtin_modules[i]; i++)
+            if (!strcmp(qn_builtin_modules[i]->name, *names))
+                qn_compile_begin(ctx, d, qn_builtin_modules[i]);
+}
+
+void qn_fft_begin(qn_ctx *ctx, int d, const qn_fft_shape *shape)
+{
+    qn_fft_ahead(&ctx->devices[d], shape);
+}
+
+int qn_ctx_likely_device(const qn_ctx *ctx)
+{
+    if (ctx->pinned >= 0)
+        return ctx->pinned;
+    for (int d = 1; d < ctx->n_devices && ctx->settings.route_mode != QN_ROUTE_CPU; d++)
+        if (ctx->candidates >> d & 1 && ctx->devices[d].info.kind == QN_KIND_DISCRETE)
+            return d;
+    return QN_CPU_SLOT;
+}
+
+void qn_compile_forget(qn_ctx *ctx, const qn_kernel_module *module)
+{
+    for (int d = 0; d < ctx->n_devices && !qn_module_is_builtin(module); d++) {
+        const qn_map_entry *item;
+        size_t at = 0;
+
+        while ((item = qn_map_next(&ctx->devices[d].modules, &at))) {
+            qn_loaded *m = item->value;
+
+            if (m->is_counted || m->text != module)
+                continue;
+            qn_ahead_drop(ctx->ahead, &m->job);
+            if (m->st == QN_OK && m->module) /* made in vain so far; somebody may ask for it yet */
+                m->text = NULL;
+            else
+                remove_entry(m);
+        }
+    }
+}
+
+int qn_compile_is_ready(qn_ctx *ctx, int d, const qn_kernel_module *module)
+{
+    qn_device *device = &ctx->devices[d];
+    char key[QN_KEY_CHARS + 1], defines[QN_MAX_DEFINES];
+    qn_loaded *m;
+
+    if (!device->backend->builds_beside || qn_compile_threads() == 0)
+        return 1;
+    qn_module_key(device, module, defines, key);
+    if ((m = qn_map_get(&device->modules, key)))
+        return m->is_counted || qn_ahead_is_done(ctx->ahead, &m->job);
+    return qn_module_is_stored(device, module);
 }
 
 qn_status qn_compile_time(qn_ctx *ctx, int d, const qn_kernel_module *module, double *us,
@@ -322,7 +306,7 @@ qn_status qn_compile_time(qn_ctx *ctx, int d, const qn_kernel_module *module, do
     const double start = qn_now_us();
     qn_module *built;
     const qn_status st = qn_compile(device, module, &built, err);
-    const int is_ready = is_builtin(module) && device->backend->language == QN_LANG_C;
+    const int is_ready = qn_module_is_builtin(module) && device->backend->language == QN_LANG_C;
 
     *us = is_ready ? NAN : qn_now_us() - start;
     return st;

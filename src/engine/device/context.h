@@ -16,6 +16,8 @@ typedef struct qn_faults qn_faults;
 typedef struct qn_fallbacks qn_fallbacks;
 typedef struct qn_router qn_router;
 typedef struct qn_kcache qn_kcache;
+typedef struct qn_pack qn_pack;
+typedef struct qn_ahead qn_ahead;
 typedef struct qn_ledger qn_ledger;
 
 /* A point in the work of one stream of a device: "everything up to submission seq". seq 0 is
@@ -66,10 +68,11 @@ typedef struct qn_device {
     size_t budget_bytes;
     qn_pool *pool; /* NULL on devices that work in host memory */
     qn_timeline streams[QN_N_STREAMS];
-    qn_map modules;      /* cache key -> what is loaded (compile.c) */
+    qn_map modules;      /* cache key -> qn_loaded (module.h) */
     qn_map builtin;      /* the same by name of a built-in file: no key to compute */
     size_t modules_kept; /* how many modules stay loaded, those without holders included */
     qn_map ffts;         /* shape -> qn_fft */
+    qn_map ffts_ahead;   /* shape -> a plan that nobody has asked for yet (fft.c) */
     qn_health health;
     qn_device_metrics m;
     int lost;
@@ -84,6 +87,7 @@ typedef struct qn_ctx_metrics_cache {
     qn_metric *captures, *replays, *fused, *submit_us;
     qn_metric *evict_clean, *evict_dirty, *spill, *spill_file, *splits;
     qn_metric *cache_hits, *cache_disk_hits, *cache_misses, *cache_bad, *compiles, *compile_ms;
+    qn_metric *pack_hits, *compile_wait_ms;
 } qn_ctx_metrics_cache;
 
 /* Runs, transfers and time of one stage on one device, over all graphs of the context. */
@@ -117,6 +121,8 @@ struct qn_ctx {
     qn_fallbacks *fallbacks;
     qn_router *router;
     qn_kcache *kcache;
+    qn_pack *pack;   /* NULL: there is none */
+    qn_ahead *ahead; /* threads that make modules and plans before they are needed */
     qn_sim_clock clock;
     qn_pool *host_pool; /* pinned where a device offers it */
     qn_device *pinner;  /* the device whose host_alloc the host pool uses, or NULL */
@@ -235,6 +241,10 @@ enum { QN_MODULES_KEPT = 512 };
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err);
 
+/* Begins to make it, where threads may do that for the backend; qn_compile waits for the end. The
+ * module must live until then, or until it is forgotten. */
+void qn_compile_ahead(qn_device *device, const qn_kernel_module *module);
+
 /* The kernel's place in its module. */
 int qn_stage_kernel_i(const qn_kernel_info *kernel);
 
@@ -252,6 +262,9 @@ void qn_compile_close(qn_device *device);
 qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out, int *is_own,
                      qn_err *err);
 void qn_fft_free(qn_device *device, qn_fft *plan);
+
+/* Begins to make it, where threads may do that for the backend; qn_fft_get waits for the end. */
+void qn_fft_ahead(qn_device *device, const qn_fft_shape *shape);
 
 /* Frees everything the device holds. */
 void qn_fft_close(qn_device *device);

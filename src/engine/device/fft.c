@@ -7,6 +7,7 @@
 #include "engine/device/context.h"
 
 #include "engine/device/kcache.h"
+#include "util/ahead.h"
 #include "util/clock.h"
 #include "util/hash.h"
 
@@ -50,53 +51,95 @@ static void make_key(const qn_device *device, const qn_fft_shape *shape, char ou
     qn_hex(digest, sizeof digest, out);
 }
 
-/* The library's kernels count like our own; FFTW has none. */
-static void count(qn_device *device, const qn_fft_build *build, double start_us)
-{
-    qn_ctx *ctx = device->ctx;
+/* A plan on its way, and what making it brought, for the thread of the context to count. */
+typedef struct plan_job {
+    qn_job job; /* first */
+    qn_device *device;
+    qn_fft_shape shape;
+    qn_fft *plan;
+    qn_status st;
+    qn_err err, not_kept;
+    qn_fft_build build; /* of its blobs only whether they were there */
+    int was_bad;
+    double ms;
+} plan_job;
 
-    qn_metric_add(qn_metric_of(ctx->metrics, "fft_plans_made", NULL), 1);
-    qn_metric_observe(qn_metric_of(ctx->metrics, "fft_plan_time_ms", NULL),
-                      (qn_now_us() - start_us) / 1000);
-    if (build->n_compiled)
-        qn_metric_add(ctx->m.cache_misses, 1);
-    else if (build->stored.data)
-        qn_metric_add(ctx->m.cache_disk_hits, 1);
-    if (device->backend->language != QN_LANG_C)
-        qn_metric_add(ctx->m.compiles, build->n_compiled);
-}
-
-static qn_status make(qn_device *device, const qn_fft_shape *shape, qn_fft **out,
-                      size_t *scratch_bytes, qn_err *err)
+static void make(qn_job *job)
 {
-    qn_ctx *ctx = device->ctx;
+    plan_job *p = (plan_job *)job;
+    qn_kcache *kcache = p->device->ctx->kcache;
     const double start = qn_now_us();
-    qn_fft_build build = { .is_kept = qn_kcache_is_on(ctx->kcache) };
     char key[QN_KEY_CHARS + 1];
     qn_err ignored;
-    qn_status st;
 
-    make_key(device, shape, key);
-    if (qn_kcache_load(ctx->kcache, key, &build.stored) == QN_KCACHE_BAD)
+    p->build = (qn_fft_build){ .is_kept = qn_kcache_is_on(kcache) };
+    make_key(p->device, &p->shape, key);
+    p->was_bad = qn_kcache_load(kcache, key, &p->build.stored) == QN_KCACHE_BAD;
+    p->st = p->device->backend->fft_make(p->device->dev, &p->shape, &p->build, &p->plan, &p->err);
+    if (p->st == QN_OK && p->build.made.data &&
+        qn_kcache_store(kcache, key, &p->build.made, &ignored) != QN_OK)
+        p->not_kept = ignored;
+    p->ms = (qn_now_us() - start) / 1000;
+    free(p->build.stored.data);
+    free(p->build.made.data);
+}
+
+/* The library's kernels count like our own; FFTW has none. */
+static void count(const plan_job *p)
+{
+    qn_device *device = p->device;
+    qn_ctx *ctx = device->ctx;
+
+    if (p->was_bad)
         qn_metric_add(ctx->m.cache_bad, 1);
-    st = device->backend->fft_make(device->dev, shape, &build, out, err);
-    if (st == QN_OK)
-        count(device, &build, start);
-    if (st == QN_OK && build.made.data &&
-        qn_kcache_store(ctx->kcache, key, &build.made, &ignored) != QN_OK)
-        qn_log_put(&ctx->log, QN_LOG_WARN, "kernel cache: %s", ignored.text);
-    *scratch_bytes = build.scratch_bytes;
-    free(build.stored.data);
-    free(build.made.data);
-    return st;
+    if (p->not_kept.status != QN_OK)
+        qn_log_put(&ctx->log, QN_LOG_WARN, "kernel cache: %s", p->not_kept.text);
+    if (p->st != QN_OK)
+        return;
+    if (p->build.n_compiled)
+        qn_log_put(&ctx->log, QN_LOG_DEBUG, "transform of %dx%dx%d: made in %.0f ms",
+                   p->shape.batch, p->shape.rows, p->shape.cols, p->ms);
+    qn_metric_add(qn_metric_of(ctx->metrics, "fft_plans_made", NULL), 1);
+    qn_metric_observe(qn_metric_of(ctx->metrics, "fft_plan_time_ms", NULL), p->ms);
+    if (p->build.n_compiled)
+        qn_metric_add(ctx->m.cache_misses, 1);
+    else if (p->build.stored.data)
+        qn_metric_add(ctx->m.cache_disk_hits, 1);
+    if (device->backend->language != QN_LANG_C)
+        qn_metric_add(ctx->m.compiles, p->build.n_compiled);
+}
+
+static plan_job *new_job(qn_device *device, const qn_fft_shape *shape)
+{
+    plan_job *p = calloc(1, sizeof *p);
+
+    if (p)
+        *p = (plan_job){ .job = { .run = make }, .device = device, .shape = *shape };
+    return p;
+}
+
+void qn_fft_ahead(qn_device *device, const qn_fft_shape *shape)
+{
+    char name[64];
+    plan_job *p;
+
+    name_shape(shape, name, sizeof name);
+    if (!device->backend->builds_beside || !device->backend->fft_make ||
+        (shape->is_f64 && !device->info.has_f64) || qn_map_has(&device->ffts, name) ||
+        qn_map_has(&device->ffts_ahead, name) || !(p = new_job(device, shape)))
+        return;
+    if (qn_map_put(&device->ffts_ahead, name, p) == QN_OK)
+        qn_ahead_post(device->ctx->ahead, &p->job);
+    else
+        free(p);
 }
 
 qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out, int *is_own,
                      qn_err *err)
 {
+    qn_status st = QN_OK;
     char name[64];
-    size_t scratch_bytes;
-    qn_status st;
+    plan_job *p;
 
     *is_own = 0;
     if (!device->backend->fft_make)
@@ -107,11 +150,21 @@ qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out,
     name_shape(shape, name, sizeof name);
     if ((*out = qn_map_get(&device->ffts, name)))
         return QN_OK;
-    if ((st = make(device, shape, out, &scratch_bytes, err)) != QN_OK)
-        return qn_prefix(err, "fft %s", name);
+    if (!(p = qn_map_remove(&device->ffts_ahead, name)) && !(p = new_job(device, shape)))
+        return qn_fail(err, QN_ERR_NOMEM, "fft %s: out of host memory", name);
+    qn_ahead_need(device->ctx->ahead, &p->job);
+    count(p);
+    if ((st = p->st) != QN_OK) {
+        *err = p->err;
+        qn_prefix(err, "fft %s", name);
+        goto out;
+    }
+    *out = p->plan;
     /* Without room in the map the caller owns it, which is always right. */
-    *is_own = scratch_bytes > 0 || qn_map_put(&device->ffts, name, *out) != QN_OK;
-    return QN_OK;
+    *is_own = p->build.scratch_bytes > 0 || qn_map_put(&device->ffts, name, *out) != QN_OK;
+out:
+    free(p);
+    return st;
 }
 
 void qn_fft_free(qn_device *device, qn_fft *plan)
@@ -127,5 +180,8 @@ void qn_fft_close(qn_device *device)
 
     while ((entry = qn_map_next(&device->ffts, &at)))
         qn_fft_free(device, entry->value);
+    for (at = 0; (entry = qn_map_next(&device->ffts_ahead, &at)); free(entry->value))
+        qn_fft_free(device, ((plan_job *)entry->value)->plan);
     qn_map_free(&device->ffts);
+    qn_map_free(&device->ffts_ahead);
 }

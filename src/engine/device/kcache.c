@@ -181,6 +181,16 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
     return good ? QN_KCACHE_HIT : QN_KCACHE_BAD;
 }
 
+int qn_kcache_has(qn_kcache *cache, const char key[QN_KEY_CHARS + 1])
+{
+    char path[1200];
+
+    if (!cache->dir[0])
+        return 0;
+    entry_path(cache->dir, key, path, sizeof path);
+    return access(path, R_OK) == 0;
+}
+
 static int by_use(const void *a, const void *b)
 {
     const int64_t x = ((const qn_kcache_entry *)a)->used_s,

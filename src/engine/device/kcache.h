@@ -27,6 +27,9 @@ int qn_kcache_is_on(const qn_kcache *cache);
 
 qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], qn_blob *out);
 
+/* Whether there is a file of that key; loading says whether it is any good. */
+int qn_kcache_has(qn_kcache *cache, const char key[QN_KEY_CHARS + 1]);
+
 /* Best effort: QN_ERR_IO says why it was not kept. Over 512 MiB the oldest entries go. */
 qn_status qn_kcache_store(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], const qn_blob *blob,
                           qn_err *err);

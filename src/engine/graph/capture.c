@@ -17,6 +17,7 @@ static const size_t overlap_from_bytes = (size_t)1 << 20;
 /* Every kernel must be compiled before capture: compiling inside one is not allowed. */
 static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
 {
+    qn_plan_ahead(graph, plan);
     for (int i = 0; i < plan->n; i++) {
         const qn_step *step = &plan->steps[i];
         qn_stage *stage = &graph->stages[step->stage];

@@ -81,6 +81,8 @@ void qn_graph_free(qn_graph *graph)
     split_fused(graph);
     free_bufs(graph);
     for (int s = 0; s < graph->n_stages; s++) {
+        if (graph->stages[s].kernel && graph->stages[s].kernel->module)
+            qn_compile_forget(graph->ctx, graph->stages[s].kernel->module);
         qn_compile_drop(graph->ctx, graph->stages[s].modules);
         free_stage(graph, &graph->stages[s]);
     }
@@ -258,6 +260,25 @@ static qn_status check_reach(const qn_graph *graph, const qn_stage *stage, int c
     return QN_OK;
 }
 
+/* The module of a stage that will run on a device, as far as anybody knows, is begun while the host
+ * still builds graphs and fills arrays. Modules made at run time may be gone before their stage
+ * runs, and a long text may be for a stage that is yet to be bound to the CPU: whoever closes the
+ * context would wait for a compiler in vain. */
+static void compile_soon(const qn_graph *graph, const qn_stage *stage)
+{
+    enum {
+        LARGE = 1 << 18, /* points; smaller stages may well run on the CPU */
+        LONG = 32 << 10  /* bytes, packed */
+    };
+    const qn_ctx *ctx = graph->ctx;
+    const int d = qn_ctx_likely_device(ctx);
+    const int is_sure = ctx->pinned >= 0 || qn_cost_count(&stage->range) >= LARGE;
+
+    if (d != QN_CPU_SLOT && is_sure && !ctx->faults && !ctx->devices[d].lost &&
+        stage->kernel->module && stage->kernel->cpu && stage->kernel->module->packed.bytes < LONG)
+        qn_compile_ahead(&graph->ctx->devices[d], stage->kernel->module);
+}
+
 qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
                        const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
                        qn_err *err)
@@ -281,6 +302,7 @@ qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
     QN_TRY(check_reach(graph, &stage, 0, NULL, err));
     graph->stages[graph->n_stages++] = stage;
     graph->is_compiled = 0;
+    compile_soon(graph, &stage);
     return QN_OK;
 out:
     free_stage(graph, &stage);

@@ -15,6 +15,9 @@ typedef struct qn_lanes {
     qn_stream upload, compute, download;
 } qn_lanes;
 
+/* Begins to make the modules and transforms that stages of the plan lack, side by side, but the first:
+ * who asks for that one comes at once and makes it himself. */
+void qn_plan_ahead(qn_graph *graph, const qn_plan *plan);
 /* Submits the plan. On failure *failure tells the place. */
 qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failure, qn_err *err);
 /* Queues one step; the buffers' state is not touched. */

@@ -47,6 +47,32 @@ qn_status qn_stage_module(qn_stage *stage, qn_device *device, qn_err *err)
     return qn_compile(device, stage->kernel->module, &stage->modules[device->slot], err);
 }
 
+static int lacks_module(const qn_stage *stage, const qn_device *device)
+{
+    if (!stage->kernel || !stage->kernel->module || device->slot == QN_CPU_SLOT)
+        return 0;
+    return stage->fft ? !stage->fft->plans[device->slot] : !stage->modules[device->slot];
+}
+
+void qn_plan_ahead(qn_graph *graph, const qn_plan *plan)
+{
+    const qn_stage *first = NULL;
+
+    for (int i = 0; i < plan->n && !graph->ctx->faults; i++) {
+        const qn_stage *stage = &graph->stages[plan->steps[i].stage];
+        qn_device *device = &graph->ctx->devices[plan->steps[i].device];
+
+        if (plan->steps[i].kind != QN_STEP_STAGE || !lacks_module(stage, device))
+            continue;
+        if (!first)
+            first = stage;
+        else if (stage->fft)
+            qn_fft_ahead(device, &stage->fft->shape);
+        else if (stage->kernel->module != first->kernel->module)
+            qn_compile_ahead(device, stage->kernel->module);
+    }
+}
+
 /* Injected launch faults. */
 static qn_status inject(qn_device *device, const char *stage, qn_err *err)
 {
@@ -410,6 +436,7 @@ qn_status qn_submit_plan(qn_graph *graph, const qn_plan *plan, qn_failure *failu
     qn_metric_add(ctx->m.crossings, plan->crossings);
     ctx->transfers.elided += (uint64_t)plan->elided;
     qn_metric_add(ctx->m.elided, plan->elided);
+    qn_plan_ahead(graph, plan);
     if (plan->from > 0)
         QN_TRY(join_branches(graph, err));
     for (int i = 0; i < plan->n; i++) {

@@ -85,10 +85,12 @@ static const qn_metric_def table[] = {
     /* kernels and graphs */
     QN_COUNTER_ROW("kernel_cache_hits", "Kernels found in memory"),
     QN_COUNTER_ROW("kernel_cache_disk_hits", "Kernels found on disk"),
+    QN_COUNTER_ROW("kernel_pack_hits", "Kernels found in the pack of compiled kernels"),
     QN_COUNTER_ROW("kernel_cache_misses", "Kernels found nowhere"),
     QN_COUNTER_ROW("kernel_cache_bad", "Damaged or foreign cache files ignored"),
     QN_COUNTER_ROW("kernel_compiles", "Kernels compiled"),
     QN_HISTOGRAM_ROW("kernel_compile_time_ms", "Time to compile a kernel"),
+    QN_COUNTER_ROW("kernel_compile_wait_ms", "Time that runs waited for compilers"),
     QN_GAUGE_ROW("kernel_registers", "Registers of an item", QN_KEYS("kernel", "device")),
     QN_GAUGE_ROW("kernel_local_bytes", "Memory of an item for what registers do not hold",
                  QN_KEYS("kernel", "device")),

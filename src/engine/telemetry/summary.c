@@ -130,6 +130,18 @@ static void print_route(printer *p)
     fputc('\n', p->to);
 }
 
+static void print_kernels(printer *p)
+{
+    const double compiled = total(p, "kernel_compiles"), packed = total(p, "kernel_pack_hits");
+    const double stored = total(p, "kernel_cache_disk_hits");
+
+    fprintf(p->to, "  kernels    %s used, %s compiled, %s from disk cache",
+            count(p, compiled + stored + packed), count(p, compiled), count(p, stored));
+    if (packed > 0)
+        fprintf(p->to, ", %s from the pack", count(p, packed));
+    fprintf(p->to, "    graph replays %s\n", sum(p, "graph_replays"));
+}
+
 void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *report)
 {
     printer p = { .to = to, .metrics = metrics };
@@ -140,10 +152,7 @@ void qn_summary_print(FILE *to, const qn_metrics *metrics, const qn_run_report *
             sum(&p, "h2d_count"), bytes(&p, total(&p, "h2d_bytes")), sum(&p, "d2h_count"),
             bytes(&p, total(&p, "d2h_bytes")), sum(&p, "transfers_elided"), sum(&p, "crossings"));
     print_memory(&p, report);
-    fprintf(to, "  kernels    %s used, %s compiled, %s from disk cache    graph replays %s\n",
-            count(&p, total(&p, "kernel_compiles") + total(&p, "kernel_cache_disk_hits")),
-            sum(&p, "kernel_compiles"), sum(&p, "kernel_cache_disk_hits"),
-            sum(&p, "graph_replays"));
+    print_kernels(&p);
     print_route(&p);
 }
 

@@ -250,6 +250,7 @@ const qn_backend qn_backend_cuda = {
     .language = QN_LANG_CUDA,
     .has_driver = 1,
     .teams_share_group = 1,
+    .builds_beside = 1,
     .count = cuda_count,
     .open = cuda_open,
     .close = cuda_close,

@@ -98,8 +98,8 @@ void qn_cuda_capture_abort(qn_dev *dev);
 #define QN_CUDA_ENTRIES(X)                                                                         \
     X(alloc) X(release) X(upload) X(download) X(download_rect) X(copy_peer) X(host_alloc)          \
     X(host_free) X(record) X(wait) X(await) X(is_done) X(drop) X(sync) X(elapsed_us) X(build)      \
-    X(unload) X(resources) X(binary) X(compiler) X(launch) X(capture_begin) X(capture_end)         \
-    X(replay) X(update) X(replay_free) X(fft_make) X(fft_run) X(fft_free)
+    X(unload) X(resources) X(binary) X(compiler) X(image_archs) X(image_for) X(image_options)       \
+    X(launch) X(capture_begin) X(capture_end) X(replay) X(update) X(replay_free) X(fft_make) X(fft_run) X(fft_free)
 /* clang-format on */
 #define QN_CUDA_DECLARE(entry) __typeof__(*qn_backend_cuda.entry) qn_cuda_##entry;
 QN_CUDA_ENTRIES(QN_CUDA_DECLARE)

@@ -177,6 +177,7 @@ _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72, "layout of the driver");
        CUstream stream))                                                                           \
     X(cuStreamCreate, cuStreamCreate, (CUstream * stream, unsigned flags))                         \
     X(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream))                                      \
+    X(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))                                 \
     X(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))      \
     X(cuEventCreate, cuEventCreate, (CUevent * event, unsigned flags))                             \
     X(cuEventDestroy, cuEventDestroy_v2, (CUevent event))                                          \
@@ -229,7 +230,7 @@ typedef struct qn_cuda_api {
 
 typedef int nvrtcResult;
 typedef struct nvrtcProgram_st *nvrtcProgram;
-enum { NVRTC_SUCCESS = 0 };
+enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_INVALID_OPTION = 5 };
 
 /* Every entry of NVRTC, as X(result, name, arguments). */
 #define QN_NVRTC_CALLS(X)                                                                          \

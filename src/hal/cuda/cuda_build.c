@@ -5,12 +5,17 @@
  * that was embedded at build time serves. Contraction is off, unless a module allows it, and
  * division and square root are exact (NVRTC's default), so that results agree with the other
  * backends bit for bit.
+ *
+ * Of the 32 s that NVRTC 13.0 takes for the machine of grid programs, its assembler takes 27; asked
+ * to be quick (--Ofast-compile=min), 1. So long texts are compiled quickly while somebody waits,
+ * and with care for packs.
  */
 #include "hal/cuda/cuda.h"
 #include "hal/geometry.h"
 #include "hal/module_text.h"
 
 #include "util/env.h"
+#include "util/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +23,7 @@
 
 enum {
     QN_MAX_OPTIONS = 6,
+    LONG_TEXT = 200 * 1000,
     QN_MAX_ARCHS = 64,
     QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where it is not defined, as in embedded PTX */
 };
@@ -26,33 +32,65 @@ typedef struct qn_nvrtc_options {
     char arch[48];
     const char *list[QN_MAX_OPTIONS];
     int n;
+    int may_be_quick; /* for less time than care would take */
     qn_bin_kind kind; /* of the result; QN_BIN_NONE: NVRTC has nothing this device can run */
 } qn_nvrtc_options;
 
-static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda_fusing fusing,
-                           qn_nvrtc_options *out)
+static void set_options(int arch, qn_bin_kind kind, qn_cuda_fusing fusing, qn_nvrtc_options *out)
 {
-    int archs[QN_MAX_ARCHS];
-    int n = 0, best = 0;
-
     memset(out, 0, sizeof *out);
-    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
-        nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
-        return;
-    for (int i = 0; i < n; i++)
-        if (archs[i] <= dev->arch && archs[i] > best)
-            best = archs[i];
-    if (!best)
-        return;
-    out->kind = best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX;
+    out->kind = kind;
     snprintf(out->arch, sizeof out->arch, "--gpu-architecture=%s_%d",
-             out->kind == QN_BIN_CUBIN ? "sm" : "compute", best);
+             kind == QN_BIN_CUBIN ? "sm" : "compute", arch);
     out->list[out->n++] = out->arch;
     out->list[out->n++] = fusing == QN_CUDA_FUSE ? "--fmad=true" : "--fmad=false";
     out->list[out->n++] = "--std=c++17";
     out->list[out->n++] = "-default-device";
     if (qn_env("QUERN_DUMP"))
         out->list[out->n++] = "-lineinfo";
+}
+
+/* The architectures that NVRTC knows, and how many. */
+static int known_archs(const qn_nvrtc_api *nvrtc, int archs[QN_MAX_ARCHS])
+{
+    int n = 0;
+
+    if (nvrtc->nvrtcGetNumSupportedArchs(&n) != NVRTC_SUCCESS || n < 1 || n > QN_MAX_ARCHS ||
+        nvrtc->nvrtcGetSupportedArchs(archs) != NVRTC_SUCCESS)
+        return 0;
+    return n;
+}
+
+/* The newest architecture up to `arch` that NVRTC knows; 0: none. */
+static int best_arch(const qn_nvrtc_api *nvrtc, int arch)
+{
+    int archs[QN_MAX_ARCHS];
+    const int n = known_archs(nvrtc, archs);
+    int best = 0;
+
+    for (int i = 0; i < n; i++)
+        if (archs[i] <= arch && archs[i] > best)
+            best = archs[i];
+    return best;
+}
+
+static void choose_options(const qn_nvrtc_api *nvrtc, const qn_dev *dev, qn_cuda_fusing fusing,
+                           qn_nvrtc_options *out)
+{
+    const int best = best_arch(nvrtc, dev->arch);
+
+    *out = (qn_nvrtc_options){ .kind = QN_BIN_NONE };
+    if (best)
+        set_options(best, best == dev->arch ? QN_BIN_CUBIN : QN_BIN_PTX, fusing, out);
+    out->may_be_quick = out->kind == QN_BIN_CUBIN;
+}
+
+static void print_options(const qn_nvrtc_options *options, char *out, size_t size)
+{
+    size_t used = strlen(out);
+
+    for (int i = 0; i < options->n && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, " %s", options->list[i]);
 }
 
 /* Logs. */
@@ -131,6 +169,29 @@ static qn_status fetch_image(const qn_nvrtc_api *nvrtc, nvrtcProgram program, qn
     return QN_OK;
 }
 
+/* Quickly where that matters, unless this NVRTC does not know the option. */
+static nvrtcResult run_nvrtc(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *options,
+                             const qn_source *src, nvrtcProgram *program)
+{
+    qn_nvrtc_options quick = *options;
+    const int is_quick = options->may_be_quick && strlen(src->text) >= LONG_TEXT;
+    nvrtcResult r;
+
+    quick.list[quick.n++] = "--Ofast-compile=min";
+    for (int k = !is_quick; k < 2; k++) {
+        const qn_nvrtc_options *o = k ? options : &quick;
+
+        r = nvrtc->nvrtcCreateProgram(program, src->text, src->module->name, 0, NULL, NULL);
+        if (r != NVRTC_SUCCESS)
+            return r;
+        r = nvrtc->nvrtcCompileProgram(*program, o->n, o->list);
+        if (k || r != NVRTC_ERROR_INVALID_OPTION)
+            break;
+        nvrtc->nvrtcDestroyProgram(program);
+    }
+    return r;
+}
+
 static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *options, qn_source *src,
                          qn_blob *out, qn_err *err)
 {
@@ -139,12 +200,11 @@ static qn_status compile(const qn_nvrtc_api *nvrtc, const qn_nvrtc_options *opti
     qn_status st = QN_OK;
     char *log = NULL;
     char line[320];
-    nvrtcResult r = nvrtc->nvrtcCreateProgram(&program, src->text, name, 0, NULL, NULL);
+    const nvrtcResult r = run_nvrtc(nvrtc, options, src, &program);
 
-    if (r != NVRTC_SUCCESS)
+    if (!program)
         return qn_fail(err, QN_ERR_COMPILE, "module %s: nvrtcCreateProgram: %s", name,
                        nvrtc->nvrtcGetErrorString(r));
-    r = nvrtc->nvrtcCompileProgram(program, options->n, options->list);
     if ((log = program_log(nvrtc, program)))
         keep_log(src, log);
     if (r != NVRTC_SUCCESS)
@@ -196,6 +256,53 @@ qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_b
                  nvrtc->minor, dev->info.arch);
         return take_embedded(src, unknown, out, err);
     }
+    return compile(nvrtc, &options, src, out, err);
+}
+
+/* For GPUs that are not here. */
+
+void qn_cuda_image_options(int arch, int contracts, char *out, size_t size)
+{
+    qn_nvrtc_options options;
+
+    set_options(arch, QN_BIN_CUBIN, contracts ? QN_CUDA_FUSE : QN_CUDA_NO_FUSE, &options);
+    *out = '\0';
+    print_options(&options, out, size);
+}
+
+static qn_status need_nvrtc(const qn_nvrtc_api **out, qn_err *err)
+{
+    const char *reason;
+
+    if (!(*out = qn_nvrtc_load(&reason)))
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "no compiler for NVIDIA GPUs: NVRTC %s", reason);
+    return QN_OK;
+}
+
+qn_status qn_cuda_image_archs(int **out, int *n, qn_err *err)
+{
+    const qn_nvrtc_api *nvrtc;
+    qn_status st = QN_OK;
+
+    QN_TRY(need_nvrtc(&nvrtc, err));
+    QN_TRY(QN_NEW(*out, QN_MAX_ARCHS, "architectures", err));
+    *n = known_archs(nvrtc, *out);
+out:
+    return st;
+}
+
+qn_status qn_cuda_image_for(int arch, qn_source *src, qn_blob *out, qn_err *err)
+{
+    const qn_nvrtc_api *nvrtc;
+    qn_nvrtc_options options;
+    qn_status st = need_nvrtc(&nvrtc, err);
+
+    if (st != QN_OK)
+        return st;
+    if (best_arch(nvrtc, arch) != arch)
+        return qn_fail(err, QN_ERR_UNSUPPORTED, "NVRTC %d.%d does not know sm_%d", nvrtc->major,
+                       nvrtc->minor, arch);
+    set_options(arch, QN_BIN_CUBIN, src->contracts ? QN_CUDA_FUSE : QN_CUDA_NO_FUSE, &options);
     return compile(nvrtc, &options, src, out, err);
 }
 
@@ -314,7 +421,6 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
     const char *ignored;
     const qn_nvrtc_api *const nvrtc = qn_nvrtc_load(&ignored);
     qn_nvrtc_options options = { .kind = QN_BIN_NONE };
-    size_t used;
 
     if (nvrtc)
         choose_options(nvrtc, dev, QN_CUDA_NO_FUSE, &options);
@@ -323,8 +429,5 @@ void qn_cuda_compiler(qn_dev *dev, char *out, size_t size)
         return;
     }
     snprintf(out, size, "nvrtc %d.%d driver %s", nvrtc->major, nvrtc->minor, dev->info.driver);
-    for (int i = 0; i < options.n; i++) {
-        used = strlen(out);
-        snprintf(out + used, size - used, " %s", options.list[i]);
-    }
+    print_options(&options, out, size);
 }

@@ -119,17 +119,35 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
     CUresult r = cu->cuMemcpyHtoDAsync((CUdeviceptr)(uintptr_t)dst, src, bytes, of->stream);
 
     if (r == CUDA_SUCCESS)
-        r = cu->cuCtxSynchronize();
+        r = cu->cuStreamSynchronize(of->stream);
     return qn_vkfft_noted(of, "cuMemcpyHtoDAsync", r);
 }
 
+static CUresult qn_vkfft_settle(qn_vkfft_cuda *of)
+{
+    return qn_vkfft_noted(of, "cuStreamSynchronize", of->dev->cu->cuStreamSynchronize(of->stream));
+}
+
 /* Functions of the backend. */
+
+/* Tables of a plan go over a stream of its own: other threads may use those of the device. */
+static qn_status own_stream(const qn_dev *dev, CUstream *out, qn_err *err)
+{
+    qn_status st = qn_cuda_enter(dev, err);
+    CUresult r;
+
+    if (st != QN_OK)
+        return st;
+    r = dev->cu->cuStreamCreate(out, CU_STREAM_NON_BLOCKING);
+    return r == CUDA_SUCCESS ? QN_OK : qn_cuda_fail(dev->cu, "cuStreamCreate", r, err);
+}
 
 qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
                            qn_fft **out, qn_err *err)
 {
     qn_fft *plan;
     VkFFTConfiguration configuration;
+    CUstream stream = NULL;
     qn_status st = QN_OK;
 
     QN_TRY(QN_NEW(plan, 1, "an FFT plan", err));
@@ -138,9 +156,12 @@ qn_status qn_cuda_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build 
     configuration.device = &plan->of.device;
     configuration.stream = &plan->of.stream;
     configuration.num_streams = 1;
-    QN_TRY(qn_cuda_stream(dev, QN_COMPUTE, &plan->of.stream, err));
+    QN_TRY(own_stream(dev, &stream, err));
+    plan->of.stream = stream;
     QN_TRY(qn_vkfft_make(&plan->app, configuration, &plan->of.made, build, err));
 out:
+    if (stream)
+        dev->cu->cuStreamDestroy(stream);
     if (st == QN_OK)
         *out = plan;
     else

@@ -34,6 +34,8 @@ static CUresult qn_vkfft_function(qn_vkfft_cuda *of, CUfunction *out, CUmodule m
                                   const char *name);
 static CUresult qn_vkfft_alloc(qn_vkfft_cuda *of, void **out, size_t bytes);
 static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, size_t bytes);
+/* Waits for the stream of the plan alone: others may be recorded by other threads meanwhile. */
+static CUresult qn_vkfft_settle(qn_vkfft_cuda *of);
 /* Calls that the plans we ask for do not make. */
 static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry);
 /* The result as it is; a failure is noted. */
@@ -69,8 +71,7 @@ static CUresult qn_vkfft_noted(qn_vkfft_cuda *of, const char *entry, CUresult re
 #define cudaMalloc(out, bytes)           qn_vkfft_alloc(QN_OF(app), (void **)(out), bytes)
 #define cudaFree(ptr)                    QN_OF(app)->dev->cu->cuMemFree((CUdeviceptr)(uintptr_t)(ptr))
 #define cudaMemcpy(dst, src, bytes, way) qn_vkfft_upload(QN_OF(app), dst, src, bytes)
-#define cudaDeviceSynchronize()                                                                    \
-    qn_vkfft_noted(QN_OF(app), "cuCtxSynchronize", QN_OF(app)->dev->cu->cuCtxSynchronize())
+#define cudaDeviceSynchronize()          qn_vkfft_settle(QN_OF(app))
 
 /* Constants that differ from launch to launch, where a grid exceeds the device's. */
 #define cuModuleGetGlobal(...) qn_vkfft_refuse(QN_OF(app), "cuModuleGetGlobal")

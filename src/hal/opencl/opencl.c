@@ -331,6 +331,7 @@ const qn_backend qn_backend_opencl = {
     .language = QN_LANG_OPENCL,
     .has_driver = 1,
     .teams_share_group = 0,
+    .builds_beside = 1,
     .count = count,
     .open = open_device,
     .close = close_device,

@@ -60,6 +60,7 @@ static const char *const documented[] = {
     "pool_bytes_waste", "plan_hits", "plan_misses", "bucket_hits", "bucket_misses",
     "bucket_count", "bucket_tasks", "bucket_elems", "evictions_clean", "evictions_dirty", "oom_splits",
     "spill_bytes", "spill_file_bytes", "kernel_cache_hits", "kernel_cache_disk_hits",
+    "kernel_pack_hits", "kernel_compile_wait_ms",
     "content_hits", "content_misses", "content_evictions", "content_peak_bytes", "content_uploads",
     "content_upload_bytes",
     "kernel_cache_misses", "kernel_cache_bad", "kernel_compiles", "kernel_compile_time_ms", "kernel_registers", "kernel_local_bytes",

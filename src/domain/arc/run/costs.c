@@ -185,7 +185,8 @@ void qn_arc_costs_set_pace(qn_arc_costs *costs, const char *name, const qn_arc_p
     qn_arc_pace had;
 
     if (qn_arc_costs_get_pace(costs, name, &had) && !is_news(had.a_us, pace->a_us) &&
-        !is_news(had.b_us, pace->b_us) && !is_news(had.first_us, pace->first_us))
+        !is_news(had.b_us, pace->b_us) && !is_news(had.first_us, pace->first_us) &&
+        !is_news(had.compile_us, pace->compile_us))
         return;
     costs->is_changed |= put_pace(costs, name, pace);
 }
@@ -235,10 +236,12 @@ static qn_status read_paces(const json_t *places, const char *path, qn_arc_costs
     {
         const qn_arc_pace pace = { json_number_value(json_array_get(value, 0)),
                                    json_number_value(json_array_get(value, 1)),
-                                   json_number_value(json_array_get(value, 2)) };
+                                   json_number_value(json_array_get(value, 2)),
+                                   json_number_value(json_array_get(value, 3)) };
 
         if (!(pace.a_us > 0 && pace.a_us < 1e9 && pace.b_us > 0 && pace.b_us < 1e9 &&
-              pace.first_us >= 0 && pace.first_us < 1e9))
+              pace.first_us >= 0 && pace.first_us < 1e9 && pace.compile_us >= 0 &&
+              pace.compile_us < 1e9))
             return qn_fail(err, QN_ERR_INPUT, "%s: place '%.60s' takes %g + %g us, at first %g",
                            path, name, pace.a_us, pace.b_us, pace.first_us);
         if (costs)
@@ -294,7 +297,8 @@ static json_t *paces_json(const qn_arc_costs *costs)
 
     for (const place *p = costs->places; p < costs->places + costs->n_places; p++)
         qn_json_put(&places, p->name,
-                    json_pack("[f, f, f]", p->pace.a_us, p->pace.b_us, p->pace.first_us));
+                    json_pack("[f, f, f, f]", p->pace.a_us, p->pace.b_us, p->pace.first_us,
+                              p->pace.compile_us));
     return places;
 }
 

@@ -28,9 +28,9 @@ void qn_arc_costs_add(qn_arc_costs *costs, uint64_t key, double steps);
 double qn_arc_costs_steps(const qn_arc_costs *costs, uint64_t key);
 
 /* The time of a launch on a device: a + b * cost, plus an extra for the first launch of a process,
- * not counting compilation. */
+ * not counting compilation, which takes compile_us; 0: unknown. */
 typedef struct qn_arc_pace {
-    double a_us, b_us, first_us;
+    double a_us, b_us, first_us, compile_us;
 } qn_arc_pace;
 
 /* The pace of a device ("cuda:0 NVIDIA H200 132"); returns 0 if it is unknown. The table holds a

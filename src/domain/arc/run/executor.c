@@ -89,6 +89,11 @@ qn_arc_room qn_arc_executor_room(const qn_arc_executor *x, qn_arc_rung rung)
     return x->rooms[rung];
 }
 
+const qn_kernel_module *qn_arc_executor_module(const qn_arc_executor *x)
+{
+    return x->kernel->module;
+}
+
 uint32_t qn_arc_executor_max_steps(const qn_arc_executor *x)
 {
     return x->limits.max_steps ? x->limits.max_steps : USUAL_STEPS;
@@ -143,6 +148,8 @@ void qn_arc_executor_free(qn_arc_executor *x)
         return;
     for (int i = 0; i < QN_ARC_SLOTS; i++)
         qn_arc_slot_free(&x->slots[i]);
+    if (x->variant)
+        qn_compile_forget(x->ctx, x->variant);
     qn_kernels_free(x->variant);
     free(x->wide);
     free(x->list);

@@ -59,6 +59,9 @@ qn_arc_room qn_arc_executor_room(const qn_arc_executor *executor, qn_arc_rung ru
 uint32_t qn_arc_executor_max_steps(const qn_arc_executor *executor); /* per run */
 uint32_t qn_arc_executor_max_loops(const qn_arc_executor *executor); /* per run; 0: any */
 
+/* The module of its kernel. */
+const qn_kernel_module *qn_arc_executor_module(const qn_arc_executor *executor);
+
 /* Limits with which the CPU replaces this executor: the same memory for a run, and the built-in
  * kernel, which needs no compiler. */
 qn_arc_limits qn_arc_executor_on_cpu(const qn_arc_executor *executor);

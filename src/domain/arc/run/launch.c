@@ -24,7 +24,7 @@ static qn_arc_launch launch_of(const qn_arc_batch *b)
 
 static double compiled_us(const qn_arc_session *s)
 {
-    return 1e3 * qn_arc_compiled_ms(s);
+    return 1e3 * qn_arc_waited_ms(s);
 }
 
 static double copied_us(const qn_arc_session *s)
@@ -118,15 +118,16 @@ static qn_status run_device(qn_arc_batch *b, int *device, qn_err *err)
     return run_cpu(b, err);
 }
 
-/* Later rungs. If the device fails, jobs of the rung with few teams go to the last rung, the
- * CPU. */
+/* Later rungs. If the device fails, or its kernel is not compiled yet, jobs of the rung with few
+ * teams go to the last rung, the CPU. */
 static qn_status run_later(qn_arc_batch *b, qn_err *err)
 {
+    const int waits = b->rung == QN_ARC_RUNG_FEW && qn_arc_place_waits(b->s);
     qn_arc_queue *last = &b->waiting[QN_ARC_RUNG_CPU];
     int device;
-    qn_status st = run_home(b, &device, err);
+    qn_status st = waits ? QN_OK : run_home(b, &device, err);
 
-    if (!is_replaced(b, &st, err))
+    if (!waits && !is_replaced(b, &st, err))
         return st;
     memcpy(last->jobs + last->n, b->waiting[b->rung].jobs, b->n_now * sizeof *last->jobs);
     last->n += b->n_now;
@@ -150,7 +151,7 @@ static qn_status run_split(qn_arc_batch *b, qn_err *err)
 static qn_status run_routed(qn_arc_batch *b, double units, qn_err *err)
 {
     qn_arc_session *s = b->s;
-    const qn_arc_decision d = qn_arc_place_batch(s, units);
+    const qn_arc_decision d = qn_arc_place_batch(b, units);
     const double start = qn_ctx_now_us(s->ctx);
     int device = QN_CPU_SLOT;
     const qn_status st = d.choice.device == QN_CPU_SLOT && s->device != QN_CPU_SLOT

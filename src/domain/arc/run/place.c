@@ -1,6 +1,7 @@
 /* place.c - chooses where batches and programs run: on the device or on the CPU.
  *
- * The engine's router decides about batches; their size is the cost of their jobs.
+ * The engine's router decides about batches; their size is the cost of their jobs. No batch waits for
+ * a compiler, unless the device was asked for.
  *
  * A device that runs a batch sooner than the CPU may still be slower at some of its programs: those
  * whose steps depend on each other, or whose values are large. If the session measures programs,
@@ -26,6 +27,9 @@ static const char op_name[] = "arc.batch";
 #define CPU_RATE         50.0
 #define DEVICE_LAUNCH_US 100.0
 #define DEVICE_RATE      25.0
+
+/* Compiling the machine takes about as long: 6 s by NVRTC, 15 s by PoCL. */
+#define COMPILE_US 1.5e7
 
 /* Weight of a new first batch against those of earlier processes. */
 #define NEW_FIRST 0.5
@@ -68,23 +72,63 @@ void qn_arc_place_begin(qn_arc_session *s)
     }
 }
 
-double qn_arc_compiled_ms(const qn_arc_session *s)
+double qn_arc_waited_ms(const qn_arc_session *s)
+{
+    return qn_metric_value(qn_ctx_metrics(s->ctx), "kernel_compile_wait_ms", NULL);
+}
+
+static double compiled_ms(const qn_arc_session *s)
 {
     return qn_metric_summary(qn_metric_of(qn_ctx_metrics(s->ctx), "kernel_compile_time_ms", NULL))
         .sum;
 }
 
-qn_arc_decision qn_arc_place_batch(qn_arc_session *s, double units)
+/* Compiling. */
+
+int qn_arc_place_waits(qn_arc_session *s)
 {
+    if (s->route != QN_ARC_ROUTE_MEASURED || s->is_ready)
+        return 0;
+    s->is_ready = qn_compile_is_ready(s->ctx, s->device, qn_arc_executor_module(s->usual.executor));
+    return !s->is_ready;
+}
+
+/* The CPU runs batches until the device's kernel is compiled. That begins when the CPU has worked,
+ * or will for the jobs that wait, for as long as it takes: so a process that ends soon does not
+ * wait for a compiler, and one that goes on loses at most as much again. */
+static void compile_when_due(qn_arc_batch *b, const qn_route_op *op)
+{
+    qn_arc_session *s = b->s;
+    const double compile_us = s->paces[s->device].compile_us;
+    const qn_arc_pace *cpu = &s->paces[QN_CPU_SLOT];
+    double units = 0, left_us;
+
+    for (uint32_t k = 0; k < b->waiting[b->rung].n; k++)
+        units += b->costs[b->waiting[b->rung].jobs[k]];
+    left_us = op ? qn_route_predict_us(op, QN_CPU_SLOT, units, (qn_line){ cpu->a_us, cpu->b_us })
+                 : cpu->a_us + cpu->b_us * units;
+    if (s->on_cpu_us + left_us > (compile_us > 0 ? compile_us : COMPILE_US))
+        qn_compile_begin(s->ctx, s->device, qn_arc_executor_module(s->usual.executor));
+}
+
+qn_arc_decision qn_arc_place_batch(qn_arc_batch *b, double units)
+{
+    qn_arc_session *s = b->s;
+    const int waits = qn_arc_place_waits(s);
     qn_route_op *op = qn_router_op(s->ctx, op_name);
     const int usual = s->route == QN_ARC_ROUTE_CPU ? QN_CPU_SLOT : s->device;
     qn_route_case question = { .size = units,
                                .bound = op && s->route == QN_ARC_ROUTE_MEASURED ? -1 : usual,
                                .why = qn_ctx_pinned(s->ctx) >= 0 ? QN_WHY_PINNED : QN_WHY_MODE,
                                .present = -1 };
-    qn_arc_decision d = { .units = units, .compiled_ms = qn_arc_compiled_ms(s) };
+    qn_arc_decision d = { .units = units,
+                          .waits = waits,
+                          .waited_ms = qn_arc_waited_ms(s),
+                          .compiled_ms = compiled_ms(s) };
 
-    for (int k = 0; op && k <= s->device; k++) {
+    if (waits)
+        compile_when_due(b, op);
+    for (int k = 0; op && k <= (waits ? QN_CPU_SLOT : s->device); k++) {
         question.devices |= 1u << k;
         question.prior[k] = (qn_line){ .a_us = s->paces[k].a_us, .b_us = s->paces[k].b_us };
         question.more_us[k] = qn_route_op_is_warm(op, k) ? 0 : s->paces[k].first_us;
@@ -98,8 +142,8 @@ qn_arc_decision qn_arc_place_batch(qn_arc_session *s, double units)
 static void note_first(qn_arc_session *s, const qn_arc_decision *d, double us)
 {
     qn_arc_pace *pace = &s->paces[d->choice.device];
-    const double compiled_us = 1e3 * (qn_arc_compiled_ms(s) - d->compiled_ms);
-    const double more = us - compiled_us - (pace->a_us + pace->b_us * d->units);
+    const double waited_us = 1e3 * (qn_arc_waited_ms(s) - d->waited_ms);
+    const double more = us - waited_us - (pace->a_us + pace->b_us * d->units);
     const double first_us = more > 0 ? more : 0;
 
     pace->first_us += pace->first_us > 0 ? NEW_FIRST * (first_us - pace->first_us) : first_us;
@@ -112,6 +156,10 @@ void qn_arc_batch_took(qn_arc_session *s, const qn_arc_decision *d, double us)
     const int device = d->choice.device;
 
     s->ran_last = device;
+    if (compiled_ms(s) > d->compiled_ms)
+        s->paces[s->device].compile_us = 1e3 * (compiled_ms(s) - d->compiled_ms);
+    if (d->waits && us >= 0)
+        s->on_cpu_us += us;
     qn_route_explain_choice(s->ctx, "arc.vm", op_name, (qn_i64)d->units, &d->choice,
                             us >= 0 ? us : NAN);
     if (op && us >= 0) {
@@ -296,7 +344,7 @@ qn_status qn_arc_place_programs(qn_arc_session *s, const qn_arc_job *jobs, uint3
     qn_status st = QN_OK;
 
     if (!s->measures_programs || s->device == QN_CPU_SLOT || s->split ||
-        s->route == QN_ARC_ROUTE_CPU)
+        s->route == QN_ARC_ROUTE_CPU || qn_arc_place_waits(s))
         return QN_OK;
     QN_TRY(QN_NEW(fresh, s->programs.n + 1, "programs to measure", err));
     QN_TRY(QN_NEW(samples, enough_jobs(s) + MOST_SAMPLES, "programs to measure", err));

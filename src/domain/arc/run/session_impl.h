@@ -88,8 +88,9 @@ typedef enum qn_arc_route {
 /* A decision about one batch. */
 typedef struct qn_arc_decision {
     qn_route_choice choice;
-    double units;       /* cost of the batch */
-    double compiled_ms; /* by the context, before the batch */
+    double units;                  /* cost of the batch */
+    int waits;                     /* the device's kernel has to be compiled */
+    double waited_ms, compiled_ms; /* by the context, before the batch */
 } qn_arc_decision;
 
 struct qn_arc_session {
@@ -104,6 +105,8 @@ struct qn_arc_session {
     qn_arc_route route;
     int ran_last;         /* the device that the last batch was routed to */
     qn_arc_pace paces[2]; /* of the CPU and the device, as known before this process measured any */
+    int is_ready;         /* the device's kernel is compiled */
+    double on_cpu_us;     /* of batches that ran on the CPU because it was not */
     unsigned timed_first; /* bits: the places whose first batch in this process was timed */
     int measures_programs;
     int is_measuring; /* results of this run are not used, and nothing is logged about them */
@@ -252,13 +255,16 @@ const char *qn_arc_split_name(const qn_arc_split *split); /* "sim:0+sim:1" */
 /* place.c: where batches and programs run. */
 void qn_arc_place_begin(qn_arc_session *session); /* reads what is known about both places */
 void qn_arc_place_end(qn_arc_session *session);   /* adds the measurements to the costs */
-qn_arc_decision qn_arc_place_batch(qn_arc_session *session, double units);
+qn_arc_decision qn_arc_place_batch(qn_arc_batch *batch, double units);
+
+/* Whether batches stay on the CPU because the device's kernel is not compiled yet. */
+int qn_arc_place_waits(qn_arc_session *session);
 
 /* The batch took `us` where it was sent; us < 0: it ran elsewhere. */
 void qn_arc_batch_took(qn_arc_session *session, const qn_arc_decision *decision, double us);
 
-/* Milliseconds that the context has spent compiling kernels. */
-double qn_arc_compiled_ms(const qn_arc_session *session);
+/* Milliseconds that runs of the context have waited for compilers. */
+double qn_arc_waited_ms(const qn_arc_session *session);
 
 /* Measures programs of the jobs that have no place yet, if the session measures programs. */
 qn_status qn_arc_place_programs(qn_arc_session *session, const qn_arc_job *jobs, uint32_t n,

@@ -69,6 +69,8 @@ void qn_fit_dev_run_free(qn_fit_device *device, qn_fit_dev_run *run)
 {
     for (int k = 0; run->tapes && k < device->problem->n_groups; k++)
         qn_fit_tape_free(run->tapes[k]);
+    if (run->module)
+        qn_compile_forget(device->ctx, run->module);
     qn_kernels_free(run->module);
     qn_kernels_free(run->text);
     *run = (qn_fit_dev_run){ 0 };
@@ -133,6 +135,7 @@ static qn_status compile(qn_fit_device *d, qn_fit_dev_kind kind, qn_err *err)
     snprintf(constants, sizeof constants, "REAL=%s%s",
              d->precision == QN_FIT_F64 ? "double" : "float", d->may_contract ? " CONTRACT=1" : "");
     QN_TRY(qn_kernels_with(run->text, constants, &run->module, err));
+    qn_compile_begin(d->ctx, qn_ctx_likely_device(d->ctx), run->module);
 out:
     qn_str_free(&text);
     return st;

@@ -27,6 +27,11 @@ qn_les_stability qn_les_sim_stability(const qn_les_sim *sim);
 /* Whether steps use quern's own passes instead of the transforms of a library. */
 int qn_les_sim_has_passes(const qn_les_sim *sim);
 
+/* The constants of the passes, for every size that has them; as each_variant of a qn_tool. */
+void qn_les_each_variant(void (*take)(void *user, const qn_kernel_module *module,
+                                      const char *defines),
+                         void *user);
+
 /* The state, for stages that read it. */
 qn_buf *qn_les_sim_state(const qn_les_sim *sim);
 

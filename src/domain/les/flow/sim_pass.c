@@ -34,12 +34,14 @@ struct qn_les_passes {
 
 /* Whether passes exist, and whether they are faster. */
 
+enum { MOST_N_F32 = 4096, MOST_N_F64 = 2048 };
+
 /* NULL when passes exist for the run, else the reason. */
 static const char *why_not(const qn_les_sim *sim)
 {
     const qn_les_options *c = sim->config;
 
-    if ((c->N & (c->N - 1)) || c->N < 64 || c->N > (sim->is_f64 ? 2048 : 4096))
+    if ((c->N & (c->N - 1)) || c->N < 64 || c->N > (sim->is_f64 ? MOST_N_F64 : MOST_N_F32))
         return sim->is_f64 ? "N must be a power of two from 64 to 2048"
                            : "N must be a power of two from 64 to 4096";
     if (c->form != QN_LES_FLUX || c->dealias != QN_LES_DEALIAS_TWO_THIRDS)
@@ -86,17 +88,48 @@ static int pays(const qn_les_sim *sim)
 
 /* Making them. */
 
+enum { DEFINES = 128 };
+
+static const qn_kernel_module *text_of(int is_f64)
+{
+    return is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
+}
+
+static const char *print_defines(int n, const cut *c, int side, int at_once, char out[DEFINES])
+{
+    snprintf(out, DEFINES, "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", n,
+             side, c->tile, n * side / 8, at_once);
+    return out;
+}
+
+static int is_same(const cut *c)
+{
+    return c->cols == c->rows && c->cols_at_once == c->rows_at_once;
+}
+
+void qn_les_each_variant(void (*take)(void *user, const qn_kernel_module *module,
+                                      const char *defines),
+                         void *user)
+{
+    char defines[DEFINES];
+
+    for (int is_f64 = 0; is_f64 < 2; is_f64++)
+        for (int n = 64; n <= (is_f64 ? MOST_N_F64 : MOST_N_F32); n *= 2) {
+            const cut c = cut_of(n, is_f64);
+
+            take(user, text_of(is_f64), print_defines(n, &c, c.cols, c.cols_at_once, defines));
+            if (!is_same(&c))
+                take(user, text_of(is_f64), print_defines(n, &c, c.rows, c.rows_at_once, defines));
+        }
+}
+
 static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out,
                              qn_err *err)
 {
-    const qn_kernel_module *text =
-        sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
-    char defines[128];
+    char defines[DEFINES];
 
-    snprintf(defines, sizeof defines,
-             "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", sim->par.n, side,
-             sim->passes->cut.tile, sim->par.n * side / 8, at_once);
-    return qn_kernels_with(text, defines, out, err);
+    print_defines(sim->par.n, &sim->passes->cut, side, at_once, defines);
+    return qn_kernels_with(text_of(sim->is_f64), defines, out, err);
 }
 
 static qn_status find_kernels(qn_les_sim *sim, qn_err *err)
@@ -104,12 +137,13 @@ static qn_status find_kernels(qn_les_sim *sim, qn_err *err)
     struct qn_les_passes *p = sim->passes;
     qn_status st = QN_OK;
 
-    const int is_same = p->cut.cols == p->cut.rows && p->cut.cols_at_once == p->cut.rows_at_once;
-
     QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols, err));
-    if (!is_same)
+    if (!is_same(&p->cut))
         QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows, err));
-    const qn_kernel_module *const for_rows = is_same ? p->for_cols : p->for_rows;
+    qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_cols);
+    if (p->for_rows)
+        qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_rows);
+    const qn_kernel_module *const for_rows = is_same(&p->cut) ? p->for_cols : p->for_rows;
 
     p->in = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_in_f64" : "les_pass_in_f32");
     p->out = qn_kernels_find(p->for_cols, sim->is_f64 ? "les_pass_out_f64" : "les_pass_out_f32");
@@ -193,6 +227,10 @@ void qn_les_passes_close(qn_les_sim *sim)
     qn_buf_free(p->mid);
     qn_buf_free(p->abc);
     qn_buf_free(p->pq);
+    if (p->for_cols)
+        qn_compile_forget(sim->ctx, p->for_cols);
+    if (p->for_rows)
+        qn_compile_forget(sim->ctx, p->for_rows);
     qn_kernels_free(p->for_cols);
     qn_kernels_free(p->for_rows);
     free(p);

@@ -115,6 +115,7 @@ static qn_status begin(run *r, qn_err *err)
 {
     qn_status st = QN_OK;
 
+    qn_les_run_ahead(r);
     QN_TRY(make_flow(r, err));
     QN_TRY(make_codec(r, err));
     QN_TRY(qn_les_run_loop_make(r, err));

@@ -70,6 +70,9 @@ size_t qn_les_run_real_bytes(const run *r);
 size_t qn_les_run_field_bytes(const run *r); /* of one member */
 size_t qn_les_run_row_bytes(const run *r);   /* of one row of z */
 
+/* ahead.c: begins to compile what the run will need. */
+void qn_les_run_ahead(const run *r);
+
 /* run_loop.c: from the state at r->step to the end. */
 qn_status qn_les_run_loop_make(run *r, qn_err *err);
 qn_status qn_les_run_first(run *r, qn_err *err); /* everything due at step 0 */
