@@ -167,9 +167,8 @@ static qn_status read_line(void *user, const char *text, qn_err *err)
 
 /* The lock. */
 
-static qn_status read_owner(void *user, const char *text, qn_err *err)
+static qn_status read_owner(void *user, const char *text, QN_UNUSED qn_err *err)
 {
-    (void)err;
     if (!strncmp(text, "owner ", 6))
         sscanf(text + 6, "%ld", (long *)user);
     return QN_OK;
