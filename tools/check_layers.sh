@@ -3,7 +3,7 @@
 #
 # 1. src: a file includes its own folder or one after it in cli, lab, domain, engine, hal, kernel,
 #    util; besides that <quern/...> and the system.
-# 2. Kernel texts (src/kernel/*.c but the expander) include dialect.h and headers of parameter
+# 2. Kernel texts (src/kernel/*.c but the expander, src/lab/kernel/*.c) include dialect.h and headers of parameter
 #    structs, nothing else: three compilers read them.
 # 3. Public headers and examples include only <quern/...> and the system; examples/workload/src is
 #    part of a tree like this one.
@@ -59,7 +59,7 @@ layers() {
 
 kernel_texts() {
     local files
-    mapfile -t files < <(sources src/kernel | grep '\.c$' | grep -v '/expand[a-z_]*\.c$')
+    mapfile -t files < <(sources src/kernel src/lab/kernel | grep '\.c$' | grep -v '/expand[a-z_]*\.c$')
     [ ${#files[@]} -gt 0 ] || return 0
     awk '
         /^[ \t]*#[ \t]*include/ {

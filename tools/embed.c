@@ -33,7 +33,7 @@ static const variant precisions[] = { { "_f32", "float", "REAL=float" },
 typedef struct job {
     const char *path;
     char dir[MAX_PATH];  /* of the kernel file, with its slash */
-    size_t src;          /* number of characters of `dir` up to src, before "kernel/" */
+    size_t src;          /* number of characters of `dir` up to src, before "kernel/" or "lab/" */
     char file[MAX_PATH]; /* "vector.c" */
     char name[MAX_PATH]; /* "vector" */
     qn_str text;
@@ -333,7 +333,7 @@ static qn_status make_ptx(const job *j, const variant *v, const char *text, qn_s
     qn_str dialect = { 0 };
     qn_str unit = { 0 }, include = { 0 };
 
-    QN_TRY(read_header(j, "dialect.h", &dialect, &include));
+    QN_TRY(read_header(j, "kernel/dialect.h", &dialect, &include));
     QN_TRY(qn_expand_unit_with(qn_str_get(&dialect), j->file, text, v->defines, QN_EXPAND_CUDA,
                                &unit, j->err));
     st = qn_embed_ptx(j->file, qn_str_get(&unit), ptx, j->err);
@@ -478,6 +478,8 @@ static qn_status find_folder(job *j, const char *path, size_t len)
     for (from = strlen(j->dir) - 1; from > 0; from--)
         if (!strncmp(j->dir + from, "/kernel/", 8))
             break;
+    if (from >= 4 && !strncmp(j->dir + from - 4, "/lab", 4))
+        from -= 4;
     j->src = from ? from + 1 : strlen(j->dir);
     return QN_OK;
 }

@@ -96,7 +96,7 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_arc_bench_options o = { .engine = args->global.engine,
                                .no_check = qn_flag(args, "no-check"),
@@ -110,7 +110,6 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     const char *path;
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_arc_tasks_of(args, &path, err));
     QN_TRY(read_replicates(qn_text(args, "replicate"), &o, err));
     QN_TRY(qn_arc_cli_session(args, &o.session, &store, err));

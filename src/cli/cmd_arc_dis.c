@@ -73,13 +73,12 @@ static qn_status read_passes(const char *list, unsigned *off, qn_err *err)
     return QN_OK;
 }
 
-static qn_status run_dis(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run_dis(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_arc_programs programs = { 0 };
     unsigned off = 0;
     qn_status st = QN_OK;
 
-    (void)ctx;
     QN_TRY(read_passes(qn_text(args, "without"), &off, err));
     QN_TRY(qn_arc_programs_of(args, off, &programs, err));
     if (qn_flag(args, "notes"))
@@ -153,11 +152,10 @@ static const char *result_text(int op)
     return "any";
 }
 
-static qn_status run_ops(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run_ops(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_table table = qn_table_begin("OP", "NAME", "ARGUMENTS", "RESULT", "COST", "PRIORITY");
 
-    (void)ctx;
     for (int i = 0; i < ARC_N_NAMED; i++) {
         const qn_arc_op *op = qn_arc_op_at(i);
 

@@ -133,7 +133,7 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_option_store store = { 0 };
     qn_arc_run_options o;
@@ -143,7 +143,6 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     const char *tasks;
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_arc_tasks_of(args, &tasks, err));
     QN_TRY(qn_arc_cli_options(args, &vm, &store, err));
     QN_TRY(run_options(args, &o, &store, err));

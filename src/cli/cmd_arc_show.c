@@ -14,12 +14,11 @@ static const char *const examples[] = {
     "quern arc show turn.json -o turn.png", NULL
 };
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *tasks = qn_text(args, "tasks"), *to = qn_text(args, "o");
     qn_status st = QN_OK;
 
-    (void)ctx;
     if (!to)
         return qn_fail(err, QN_ERR_USAGE, "-o is needed: a .png or .html file");
     QN_TRY(qn_arc_readable(args->words[0], err));

@@ -110,12 +110,11 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_bench bench = { 0 }, older = { 0 };
 
-    (void)none;
     QN_TRY(load_older(args, &older, err));
     QN_TRY(measure(args, &bench, err));
     QN_TRY(qn_bench_print(&bench, stdout, err));

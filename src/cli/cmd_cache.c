@@ -76,15 +76,13 @@ static void print_kinds(const cache *c)
     }
 }
 
-static qn_status run_stat(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run_stat(QN_UNUSED qn_ctx *none, QN_UNUSED const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     double total = 0;
     char a[32], b[32];
     cache c;
 
-    (void)none;
-    (void)args;
     QN_TRY(read_cache(&c, err));
     for (int i = 0; i < c.n; i++)
         total += (double)c.list[i].bytes;
@@ -103,14 +101,12 @@ out:
     return st;
 }
 
-static qn_status run_list(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run_list(QN_UNUSED qn_ctx *none, QN_UNUSED const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     char when[32];
     cache c;
 
-    (void)none;
-    (void)args;
     QN_TRY(read_cache(&c, err));
     qn_table table = qn_table_begin("KEY", "KIND", "BYTES", "USED");
     for (int i = c.n - 1; i >= 0; i--)
@@ -123,14 +119,12 @@ out:
     return st;
 }
 
-static qn_status run_clear(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run_clear(QN_UNUSED qn_ctx *none, QN_UNUSED const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     int n_removed = 0;
     cache c;
 
-    (void)none;
-    (void)args;
     QN_TRY(find_folder(&c, err));
     st = qn_kcache_clear(c.path, &n_removed, err);
     if (st == QN_OK || n_removed)

@@ -23,13 +23,12 @@ typedef struct {
     qn_progress *bar;
 } watch;
 
-static void show_progress(void *user, const char *device, const char *op, int done, int total)
+static void show_progress(void *user, QN_UNUSED const char *device, QN_UNUSED const char *op,
+                          int done, int total)
 {
     watch *w = user;
     qn_err ignored;
 
-    (void)device;
-    (void)op;
     if (!w->bar && done == 0)
         qn_progress_new(&w->how, "calibrate", "curves", total, &w->bar, &ignored);
     qn_progress_at(w->bar, done);

@@ -80,9 +80,8 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
-    (void)none;
     return qn_is_folder(args->words[0]) ? compare_folders(args, err) : compare_scans(args, err);
 }
 

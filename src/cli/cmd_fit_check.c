@@ -148,9 +148,8 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
-    (void)none;
     if (qn_given(args, "golden") && args->n_words)
         return qn_fail(err, QN_ERR_USAGE, "give a program or --golden DIR, not both");
     if (qn_given(args, "golden"))

@@ -60,13 +60,12 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_fit_text *text = NULL;
     qn_str out = { 0 };
     qn_status st = QN_OK;
 
-    (void)ctx;
     QN_TRY(qn_cli_fit_text(args, &text, err));
     QN_TRY(emit_all(args, text->problem, &out, err));
     if (qn_text(args, "o"))

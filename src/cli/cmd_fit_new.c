@@ -12,9 +12,8 @@ static const struct {
 #include "fit_examples.gen.h"
 };
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
-    (void)ctx;
     for (size_t k = 0; k < sizeof programs / sizeof *programs; k++)
         if (!strcmp(programs[k].name, args->words[0])) {
             fputs(programs[k].text, stdout);

@@ -99,7 +99,7 @@ static qn_status open_device(const qn_args *args, const char *backend, qn_ctx **
     return qn_cli_open(&local, out, err);
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_les_options options;
     qn_option_store store = { 0 };
@@ -108,7 +108,6 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_str line = { 0 };
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_cli_line(args, &line, err));
     QN_TRY(qn_cli_options(args, qn_les_option_table(), &options, &store, err));
     QN_TRY(add_frame(args, qn_str_get(&line), &options, err));

@@ -64,14 +64,13 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *path = args->words[2], *dot = strrchr(path, '.');
     qn_fit_mesh mesh = { 0 };
     qn_str text = { 0 };
     qn_status st = QN_OK;
 
-    (void)ctx;
     if (!dot || (strcmp(dot, ".obj") && strcmp(dot, ".ply")))
         return qn_fail(err, QN_ERR_USAGE, "'%s' does not end in .obj or .ply", path);
     QN_TRY(make(args, &mesh, err));

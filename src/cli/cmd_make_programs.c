@@ -22,7 +22,7 @@ static const qn_opt options[] = {
 static const char *const examples[] = { "quern make programs --programs 5 --out made",
                                         "quern arc run made/solvers.py --tasks made/tasks", NULL };
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *folder = qn_text(args, "out");
     qn_arc_make_files_options o = { .seed = args->global.seed,
@@ -31,7 +31,6 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
                                     .wrong_pct = (int)qn_int(args, "wrong") };
     qn_status st;
 
-    (void)ctx;
     if (qn_given(args, "statements"))
         o.n_statements = (int)qn_int(args, "statements");
     if (qn_given(args, "steps"))

@@ -19,7 +19,7 @@ static const char *const examples[] = {
     "quern solweig svf --dsm town/dsm.npy --cdsm town/cdsm.npy --out views --backend cpu", NULL
 };
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     const qn_made_town made = { .side = qn_int(args, "size"),
                                 .relief = qn_real(args, "relief"),
@@ -28,7 +28,6 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_sw_surface town = { 0 };
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_town_make(&made, &town, err));
     QN_TRY(qn_town_save(&town, folder, err));
     printf("%s/dsm.npy%s: %lld x %lld pixels of 1 m\n", folder, made.has_trees ? ", cdsm.npy" : "",

@@ -34,12 +34,11 @@ static qn_status judge(const qn_rp_runs *runs, qn_err *err)
     return QN_OK;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_rp_runs runs = { 0 };
     qn_status st = QN_OK;
 
-    (void)none;
     QN_TRY(qn_rp_read(args->words, (size_t)args->n_words, &runs, err));
     QN_TRY(qn_rp_write(&runs, qn_text(args, "title"), qn_text(args, "o"), err));
     QN_TRY(print_summary(&runs, err));

@@ -108,7 +108,7 @@ static void add_check(const qn_args *args, const qn_scan *scan)
                        (double)scan->n_rows, n_equal);
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     const char *prefix = qn_text(args, "o");
     qn_status st = QN_OK;
@@ -116,7 +116,6 @@ static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
     qn_str line = { 0 };
     qn_ctx *ctx = NULL;
 
-    (void)none;
     QN_TRY(qn_cli_line(args, &line, err));
     QN_TRY(qn_scan_set_name(&scan, prefix, err));
     QN_TRY(open_devices(args, &ctx, err));

@@ -86,13 +86,12 @@ static qn_status print_end(const qn_findings *findings, qn_err *err)
     return QN_OK;
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_selftest_options options = { .engine = args->global.engine };
     qn_findings findings = { 0 };
 
-    (void)none;
     QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
     QN_TRY(qn_selftest_run(&options, &findings, err));
     QN_TRY(print_table(&findings, err));

@@ -29,12 +29,11 @@ static const char *check_chunk(const char *value)
 }
 
 /* As sha256sum prints them: a name with a backslash or line end is escaped and marked. */
-static qn_status print_root(void *user, const char *path, const uint8_t root[QN_MERKLE_NODE],
-                            qn_err *err)
+static qn_status print_root(QN_UNUSED void *user, const char *path,
+                            const uint8_t root[QN_MERKLE_NODE], qn_err *err)
 {
     char hex[2 * QN_MERKLE_NODE + 1];
 
-    (void)user;
     printf("%s%s  ", strpbrk(path, "\\\n\r") ? "\\" : "", qn_hex(root, QN_MERKLE_NODE, hex));
     for (const char *c = path; *c; c++)
         switch (*c) {

@@ -139,12 +139,11 @@ static void print_built_with(void)
     print_vkfft();
 }
 
-static qn_status run(qn_ctx *none, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *none, const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
     qn_ctx *ctx = NULL;
 
-    (void)none;
     printf("quern %s\n", qn_version());
     if (!qn_flag(args, "verbose"))
         return QN_OK;

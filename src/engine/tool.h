@@ -7,6 +7,7 @@
 #include <quern/metrics.h>
 
 #include "util/compare.h"
+#include "util/status.h"
 
 /* Metrics. */
 
@@ -18,7 +19,8 @@ typedef struct qn_metric_def qn_metric_def;
 
 /* `labels` as in QN_LABELS; NULL: over everything. */
 #define QN_DERIVE(name)                                                                            \
-    double name(const qn_metrics *metrics, const qn_metric_def *def, const char *const *labels)
+    double name(QN_UNUSED const qn_metrics *metrics, QN_UNUSED const qn_metric_def *def,           \
+                QN_UNUSED const char *const *labels)
 
 /* One name. A name with `derive` is computed whenever it is read, so it cannot be stale. */
 struct qn_metric_def {

@@ -180,15 +180,19 @@ typedef REAL real;
 #endif
 
 #ifdef QN_CPU
+/* Each clone of an entry takes its bodies along. A long program that has no clones is built with
+ * -DQN_INLINE=, which leaves the choice to the compiler. */
+#ifndef QN_INLINE
+#define QN_INLINE always_inline,
+#endif
 #define GLOBAL
 #define RESTRICT                restrict
 #define QN_ID(name)             const i32 name __attribute__((unused))
-#define FN                      static inline __attribute__((always_inline, unused))
+#define FN                      static inline __attribute__((QN_INLINE unused))
 #define FN_NOINLINE             static __attribute__((noinline, unused))
 #define CONST_TABLE(T, name, n) static const T name[n]
 #define QN_POINT                QN_ID(gx), QN_ID(gy), QN_ID(gz)
 #define QN_CELL                 QN_ID(qn_gx), QN_ID(qn_gy), QN_ID(qn_gz)
-/* The item functions are inlined into the wrappers, so each clone takes its bodies along. */
 #ifdef QN_CLONE_TARGETS
 #define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else

@@ -27,10 +27,8 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-static void on_warning(png_structp png, png_const_charp text)
+static void on_warning(QN_UNUSED png_structp png, QN_UNUSED png_const_charp text)
 {
-    (void)png;
-    (void)text;
 }
 
 /* Lack of memory shows when the stream is closed. */
@@ -41,9 +39,8 @@ static void write_bytes(png_structp png, png_bytep data, png_size_t bytes)
     (void)!fwrite(data, 1, bytes, w->to);
 }
 
-static void flush_nothing(png_structp png)
+static void flush_nothing(QN_UNUSED png_structp png)
 {
-    (void)png;
 }
 
 /* 0, or -1 after a jump of libpng. */

@@ -10,6 +10,9 @@
 
 #include <stdarg.h>
 
+/* In front of a parameter that a signature has and this function does not need. */
+#define QN_UNUSED __attribute__((unused))
+
 /* The only control-flow macro: leaves by the function's `out:` label. */
 #define QN_TRY(call)                                                                               \
     do {                                                                                           \

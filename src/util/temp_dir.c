@@ -16,11 +16,9 @@
 
 enum { OPEN_FOLDERS = 16, UNIQUE_CHARS = 6, TRIES = 16 };
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
+static int remove_one(const char *path, QN_UNUSED const struct stat *info, QN_UNUSED int kind,
+                      QN_UNUSED struct FTW *at)
 {
-    (void)info;
-    (void)kind;
-    (void)at;
     remove(path); /* what cannot be removed stays; the rest still goes */
     return 0;
 }

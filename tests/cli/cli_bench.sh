@@ -60,8 +60,8 @@ has "$out" '^vector +cpu:0 +- +- +-$'
 lines "$out" 3
 [ -z "$(ls -A "$TMPDIR")" ] || fail "the folder for temporary files is not empty: $(ls "$TMPDIR")"
 if env -u QUERN_HIDE quern devices 2>/dev/null | grep '^opencl:0' >/dev/null; then
-    QUERN_HIDE=cuda exits 0 bench kernels --backend opencl:0 --modules selftest
-    has "$out" "^selftest +opencl:0( +$number){3}$"
+    QUERN_HIDE=cuda exits 0 bench kernels --backend opencl:0 --modules segment
+    has "$out" "^segment +opencl:0( +$number){3}$"
     [ -z "$(ls -A "$TMPDIR")" ] || fail "kernels were left behind: $(ls "$TMPDIR")"
 fi
 

@@ -6,13 +6,12 @@
 static const char *const examples[] = { "quern completion bash >quern.bash",
                                         "bash -c '. ./quern.bash; complete -p quern'", NULL };
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const char *shell = args->words[0];
     qn_str script = { 0 };
     qn_status st = QN_OK;
 
-    (void)ctx;
     if (!strcmp(shell, "bash"))
         qn_completion_bash(qn_commands, &script);
     else if (!strcmp(shell, "zsh"))

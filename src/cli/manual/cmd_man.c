@@ -63,13 +63,12 @@ out:
     return st;
 }
 
-static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
+static qn_status run(QN_UNUSED qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     const qn_command *command = NULL;
     qn_str page = { 0 };
     qn_status st = QN_OK;
 
-    (void)ctx;
     if (qn_text(args, "out") && args->n_words)
         return qn_fail(err, QN_ERR_USAGE, "--out writes all pages; '%s' asks for one",
                        args->words[0]);

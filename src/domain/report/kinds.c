@@ -97,9 +97,8 @@ static int is_frame(const char *file)
     return strstr(qn_rp_base_name(file), "_frame_") != NULL;
 }
 
-static int is_any(const char *file)
+static int is_any(QN_UNUSED const char *file)
 {
-    (void)file;
     return 1;
 }
 

@@ -9,8 +9,6 @@ static QN_DERIVE(svf_fallbacks)
 {
     double sum = 0;
 
-    (void)def;
-    (void)labels;
     for (const qn_metric *m = NULL; (m = qn_metric_next(metrics, "gpu_fallback_count", m));) {
         const char *stage = qn_metric_label(m, "stage");
 

@@ -236,19 +236,17 @@ out:
     return st;
 }
 
-static qn_status prepare(void *user, int slot, qn_i64 batch, qn_err *err)
+static qn_status prepare(void *user, int slot, QN_UNUSED qn_i64 batch, qn_err *err)
 {
     hasher *h = user;
 
-    (void)batch;
     return read_batch(h, &h->slots[slot], err);
 }
 
-static qn_status deliver(void *user, int slot, qn_i64 batch, qn_err *err)
+static qn_status deliver(void *user, int slot, QN_UNUSED qn_i64 batch, qn_err *err)
 {
     const hasher *h = user;
 
-    (void)batch;
     return add_leaves(h, &h->slots[slot], err);
 }
 
@@ -275,14 +273,13 @@ out:
 
 /* Several: rounds of batches. */
 
-static qn_status share_graph(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
-                             qn_err *err)
+static qn_status share_graph(void *user, int device, qn_i64 first, QN_UNUSED qn_i64 count,
+                             qn_graph **out, qn_err *err)
 {
     hasher *h = user;
     slot_state *s = &h->slots[first];
     qn_status st = QN_OK;
 
-    (void)count;
     if (!s->data)
         QN_TRY(make_arrays(h, s, err));
     if (!s->graphs[device]) {
@@ -295,16 +292,13 @@ out:
 }
 
 /* Files are read in order: the next batch is read while devices hash the earlier ones. */
-static qn_status share_prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count,
-                               qn_err *err)
+static qn_status share_prepare(void *user, QN_UNUSED int device, QN_UNUSED int slot, qn_i64 first,
+                               QN_UNUSED qn_i64 count, qn_err *err)
 {
     hasher *h = user;
     void *ignored;
     qn_status st = QN_OK;
 
-    (void)device;
-    (void)slot;
-    (void)count;
     for (; h->n_read <= first; h->n_read++) {
         if (!h->slots[h->n_read].data)
             QN_TRY(make_arrays(h, &h->slots[h->n_read], err));
@@ -316,11 +310,10 @@ out:
     return st;
 }
 
-static double share_tasks(void *user, qn_i64 first, qn_i64 count)
+static double share_tasks(void *user, qn_i64 first, QN_UNUSED qn_i64 count)
 {
     const hasher *h = user;
 
-    (void)count;
     return (double)h->slots[first].n;
 }
 

@@ -73,11 +73,10 @@ static qn_cost cost_sort(const qn_op *op, const qn_op_use *use)
 
 /* What is needed. */
 
-static double need_chain(const qn_op_use *use, int arg)
+static double need_chain(const qn_op_use *use, QN_UNUSED int arg)
 {
     chain_par par;
 
-    (void)arg;
     memcpy(&par, use->values[0], sizeof par);
     return fmin((double)par.n, (double)use->range.x1 * CHAIN_CHUNK);
 }
@@ -100,11 +99,10 @@ static double need_matmul(const qn_op_use *use, int arg)
                     : last * (double)par.b_step + (par.depth - 1.0) * par.cols + cols;
 }
 
-static double need_rows(const qn_op_use *use, int arg)
+static double need_rows(const qn_op_use *use, QN_UNUSED int arg)
 {
     qn_i64 n;
 
-    (void)arg;
     memcpy(&n, use->values[0], sizeof n);
     return (double)use->range.x1 * (double)n;
 }

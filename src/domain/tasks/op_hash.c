@@ -17,11 +17,11 @@
 
 enum { DIGEST = 32, DEFAULT_LENGTH = 64 };
 
-static qn_status parse_lengths(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
+static qn_status parse_lengths(const char *text, QN_UNUSED qn_merkle_rule rule, qn_task_arg *out,
+                               qn_err *err)
 {
     char *end;
 
-    (void)rule;
     out->min_len = out->max_len = DEFAULT_LENGTH;
     if (!*text)
         return QN_OK;
@@ -130,16 +130,14 @@ out:
     return st;
 }
 
-static qn_status reference(const qn_task_spec *spec, qn_i64 first, qn_i64 n, void *want,
-                           qn_err *err)
+static qn_status reference(const qn_task_spec *spec, QN_UNUSED qn_i64 first, QN_UNUSED qn_i64 n,
+                           void *want, qn_err *err)
 {
     const int is_sha = spec->op == &qn_task_sha256;
     uint8_t *to = want;
     i64 *start = malloc(((size_t)spec->n + 1) * sizeof *start);
     int failed = !start;
 
-    (void)first;
-    (void)n;
     if (start) {
         start[0] = 0;
         for (qn_i64 i = 0; i < spec->n; i++)

@@ -61,15 +61,13 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands,
 }
 
 /* Row by row, with the products of an element added in the order of k, each rounded once. */
-static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n_elems, void *want,
-                           qn_err *err)
+static qn_status reference(const qn_task_spec *spec, QN_UNUSED qn_i64 from,
+                           QN_UNUSED qn_i64 n_elems, void *want, qn_err *err)
 {
     const qn_i64 n = spec->n;
     float *a = NULL, *b = NULL, *c = want;
     qn_status st = QN_OK;
 
-    (void)from;
-    (void)n_elems;
     QN_TRY(QN_NEW(a, n * n, "a check of a product", err));
     QN_TRY(QN_NEW(b, n * n, "a check of a product", err));
     qn_task_random(a, spec->seed, 0, n * n);

@@ -24,9 +24,8 @@ static qn_status parse(const char *text, qn_merkle_rule rule, qn_task_arg *out, 
     return QN_OK;
 }
 
-static size_t result_bytes(const qn_task_spec *spec)
+static size_t result_bytes(QN_UNUSED const qn_task_spec *spec)
 {
-    (void)spec;
     return NODE;
 }
 
@@ -57,12 +56,12 @@ out:
     return st;
 }
 
-static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
+static qn_status fill(qn_task_plan *plan, qn_task_part *part, QN_UNUSED unsigned operands,
+                      qn_err *err)
 {
     void *leaves;
     const qn_status st = qn_buf_host(part->x, QN_HOST_DISCARD, &leaves, err);
 
-    (void)operands;
     for (int k = 0; st == QN_OK && k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);
 
@@ -71,14 +70,13 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands,
     return st;
 }
 
-static qn_status reference(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want, qn_err *err)
+static qn_status reference(const qn_task_spec *spec, QN_UNUSED qn_i64 from, QN_UNUSED qn_i64 n,
+                           void *want, qn_err *err)
 {
     const qn_merkle_rule rule = (qn_merkle_rule)spec->arg->rule;
     uint8_t *nodes;
     const qn_status st = QN_NEW(nodes, spec->n * NODE, "a check of leaves", err);
 
-    (void)from;
-    (void)n;
     if (st != QN_OK)
         return st;
     qn_task_random_bytes(nodes, spec->seed, spec->n * NODE);

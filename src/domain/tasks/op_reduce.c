@@ -20,9 +20,8 @@ static reduction kind_of(const qn_task_op *op)
     return op == &qn_task_sum ? SUM : op == &qn_task_dot ? DOT : MAX_OF;
 }
 
-static size_t result_bytes(const qn_task_spec *spec)
+static size_t result_bytes(QN_UNUSED const qn_task_spec *spec)
 {
-    (void)spec;
     return sizeof(float);
 }
 
@@ -119,8 +118,8 @@ static float joined_tree(reduction kind, float *lane, int lanes)
     return lane[0];
 }
 
-static qn_status reference(const qn_task_spec *spec, qn_i64 first, qn_i64 n, void *want,
-                           qn_err *err)
+static qn_status reference(const qn_task_spec *spec, QN_UNUSED qn_i64 first, QN_UNUSED qn_i64 n,
+                           void *want, qn_err *err)
 {
     enum { MAX_LANES = 1024 };
     const reduction kind = kind_of(spec->op);
@@ -130,8 +129,6 @@ static qn_status reference(const qn_task_spec *spec, qn_i64 first, qn_i64 n, voi
     float *part = malloc((size_t)n_chunks * sizeof *part);
     float all[MAX_LANES], result;
 
-    (void)first;
-    (void)n;
     if (!part || lanes > MAX_LANES) {
         free(part);
         return qn_fail(err, QN_ERR_NOMEM, "check of %lld elements: out of host memory",

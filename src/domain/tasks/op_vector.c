@@ -57,11 +57,10 @@ out:
 }
 
 static qn_status reference_vadd(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                                qn_err *err)
+                                QN_UNUSED qn_err *err)
 {
     float *out = want;
 
-    (void)err;
 #pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++)
         out[i] = qn_random_float(spec->seed, (uint64_t)(from + i)) +
@@ -81,9 +80,9 @@ const qn_task_op qn_task_vadd = {
 
 /* Saxpy. */
 
-static qn_status parse_factor(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
+static qn_status parse_factor(const char *text, QN_UNUSED qn_merkle_rule rule, qn_task_arg *out,
+                              qn_err *err)
 {
-    (void)rule;
     out->factor = 2.0f;
     if (*text && qn_task_parse_float(text, strlen(text), &out->factor))
         return qn_fail(err, QN_ERR_USAGE, "arg '%.60s' is not a number", text);
@@ -105,12 +104,11 @@ out:
 }
 
 static qn_status reference_saxpy(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                                 qn_err *err)
+                                 QN_UNUSED qn_err *err)
 {
     const float a = spec->arg->factor;
     float *out = want;
 
-    (void)err;
 #pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++) {
         const float x = qn_random_float(spec->seed, (uint64_t)(from + i));
@@ -172,9 +170,9 @@ static qn_status parse_step(const char *text, size_t len, qn_task_arg *out, qn_e
     return QN_OK;
 }
 
-static qn_status parse_chain(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
+static qn_status parse_chain(const char *text, QN_UNUSED qn_merkle_rule rule, qn_task_arg *out,
+                             qn_err *err)
 {
-    (void)rule;
     for (const char *at = *text ? text : "mul:2,add:1,abs,sqrt";; at++) {
         const size_t len = strcspn(at, ",");
         const qn_status st = parse_step(at, len, out, err);
@@ -251,12 +249,11 @@ static float stepped(int code, float k, float v)
 }
 
 static qn_status reference_chain(const qn_task_spec *spec, qn_i64 from, qn_i64 n, void *want,
-                                 qn_err *err)
+                                 QN_UNUSED qn_err *err)
 {
     const chain_par *par = &spec->arg->chain;
     float *out = want;
 
-    (void)err;
 #pragma omp parallel for if (n > QN_TASK_ALONE)
     for (qn_i64 i = 0; i < n; i++) {
         float v = qn_random_float(spec->seed, (uint64_t)(from + i));

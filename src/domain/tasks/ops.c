@@ -40,10 +40,9 @@ int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b)
 
 /* Pieces that several ops use. */
 
-qn_status qn_task_parse_none(const char *text, qn_merkle_rule rule, qn_task_arg *out, qn_err *err)
+qn_status qn_task_parse_none(const char *text, QN_UNUSED qn_merkle_rule rule,
+                             QN_UNUSED qn_task_arg *out, qn_err *err)
 {
-    (void)rule;
-    (void)out;
     return *text ? qn_fail(err, QN_ERR_USAGE, "the op takes no arg, not '%.60s'", text) : QN_OK;
 }
 

@@ -38,8 +38,8 @@ static qn_task_part *part_of(const qn_task_split *split, qn_i64 item_i)
 
 /* The work of the split. */
 
-static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
-                          qn_err *err)
+static qn_status graph_of(void *user, int device, qn_i64 first, QN_UNUSED qn_i64 count,
+                          qn_graph **out, qn_err *err)
 {
     qn_task_split *split = user;
     qn_task_plan *plan = split->plan;
@@ -47,7 +47,6 @@ static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn
     qn_graph *const whole = plan->graph;
     qn_status st = QN_OK;
 
-    (void)count;
     if (part->graphs[device]) {
         *out = part->graphs[device];
         return QN_OK;
@@ -66,25 +65,21 @@ out:
 
 /* Inputs were made before the run. A part that another device tried may be lost with that
  * device. */
-static qn_status prepare(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
+static qn_status prepare(void *user, QN_UNUSED int device, QN_UNUSED int slot, qn_i64 first,
+                         QN_UNUSED qn_i64 count, qn_err *err)
 {
     qn_task_split *split = user;
     qn_task_part *part = part_of(split, first);
 
-    (void)device;
-    (void)slot;
-    (void)count;
     return part->n_tries++ ? qn_task_part_renew(split->plan, part, err) : QN_OK;
 }
 
-static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
+static qn_status deliver(void *user, int device, QN_UNUSED int slot, qn_i64 first,
+                         QN_UNUSED qn_i64 count, QN_UNUSED qn_err *err)
 {
     qn_task_split *split = user;
     qn_task_part *part = part_of(split, first);
 
-    (void)slot;
-    (void)count;
-    (void)err;
     part->slot = device;
     part->device = qn_device_id(split->ctx, device);
     /* The CPU runs it by choice, unless another device tried it before. */
@@ -92,11 +87,10 @@ static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 
     return QN_OK;
 }
 
-static double count_tasks(void *user, qn_i64 first, qn_i64 count)
+static double count_tasks(void *user, qn_i64 first, QN_UNUSED qn_i64 count)
 {
     const qn_task_split *split = user;
 
-    (void)count;
     return split->items[first].n_tasks;
 }
 

@@ -437,11 +437,9 @@ static qn_status check_index(const qn_tasks *tasks, int i, qn_err *err)
     return QN_OK;
 }
 
-static qn_status copy_piece(void *user, const qn_task_spec *spec, size_t offset, const void *data,
-                            size_t bytes, qn_err *err)
+static qn_status copy_piece(void *user, QN_UNUSED const qn_task_spec *spec, size_t offset,
+                            const void *data, size_t bytes, QN_UNUSED qn_err *err)
 {
-    (void)spec;
-    (void)err;
     memcpy((char *)user + offset, data, bytes);
     return QN_OK;
 }
@@ -460,13 +458,11 @@ out:
 }
 
 /* Numbers are little-endian in memory on every machine we run on. */
-static qn_status hash_piece(void *user, const qn_task_spec *spec, size_t offset, const void *data,
-                            size_t bytes, qn_err *err)
+static qn_status hash_piece(void *user, const qn_task_spec *spec, QN_UNUSED size_t offset,
+                            const void *data, size_t bytes, QN_UNUSED qn_err *err)
 {
     uint64_t *hash = user;
 
-    (void)offset;
-    (void)err;
     if (spec->op == &qn_task_merkle)
         for (int i = 0; i < 8; i++)
             *hash = *hash << 8 | ((const uint8_t *)data)[i];

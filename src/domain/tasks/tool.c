@@ -7,7 +7,6 @@ static QN_DERIVE(throughput)
 {
     const double ms = qn_metric_value(metrics, "hybrid_executor_duration_ms", labels);
 
-    (void)def;
     return ms > 0 ? 1000 * qn_metric_value(metrics, "hybrid_batch_size", labels) / ms : 0;
 }
 

@@ -45,12 +45,12 @@ static int device_is_idle(void *user, const qn_block *block)
 
 /* Pinned memory when a device offers it: copies run at the speed of the bus, and in the
  * background. Otherwise, and beyond what it can pin, plain memory on page boundaries. */
-static qn_status host_alloc(void *user, size_t bytes, unsigned usage, qn_block *block, qn_err *err)
+static qn_status host_alloc(void *user, size_t bytes, QN_UNUSED unsigned usage, qn_block *block,
+                            qn_err *err)
 {
     qn_device *pinner = ((qn_ctx *)user)->pinner;
     qn_err ignored;
 
-    (void)usage;
     block->is_pinned =
         pinner && !pinner->lost &&
         pinner->backend->host_alloc(pinner->dev, bytes, &block->host, &ignored) == QN_OK;

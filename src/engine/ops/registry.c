@@ -24,10 +24,8 @@ static const qn_op kernel_op = {
     .name = "kernel", .priority = QN_PRIORITY_HOT, .cost = qn_cost_buffers, .work = 1
 };
 
-static qn_cost cost_nothing(const qn_op *op, const qn_op_use *use)
+static qn_cost cost_nothing(QN_UNUSED const qn_op *op, QN_UNUSED const qn_op_use *use)
 {
-    (void)op;
-    (void)use;
     return (qn_cost){ 0, 0, 0 };
 }
 

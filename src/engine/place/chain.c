@@ -331,9 +331,8 @@ static void price_uniform(qn_chain *chain, double *us)
     }
 }
 
-static double predict_prior(const qn_model *model, double size, const qn_line *prior)
+static double predict_prior(QN_UNUSED const qn_model *model, double size, const qn_line *prior)
 {
-    (void)model;
     return prior->a_us + prior->b_us * size;
 }
 

@@ -83,19 +83,17 @@ static int take(void *state, int worker, qn_chunk *out)
     return 0;
 }
 
-static void finish(void *state, int worker, qn_chunk chunk)
+static void finish(void *state, QN_UNUSED int worker, qn_chunk chunk)
 {
     qn_chunks *chunks = state;
 
-    (void)worker;
     chunks->unfinished -= chunk.count;
 }
 
-static void give_back(void *state, int worker, qn_chunk chunk)
+static void give_back(void *state, QN_UNUSED int worker, qn_chunk chunk)
 {
     qn_chunks *chunks = state;
 
-    (void)worker;
     add(chunks, chunk, ANYBODY);
     chunks->left += chunk.count;
 }

@@ -18,15 +18,11 @@ static double share_of_executions(const qn_metrics *metrics, double part)
 
 QN_DERIVE(qn_derive_failure_rate)
 {
-    (void)def;
-    (void)labels;
     return share_of_executions(metrics, qn_metric_value(metrics, "gpu_total_failures", NULL));
 }
 
 QN_DERIVE(qn_derive_fallback_rate)
 {
-    (void)def;
-    (void)labels;
     return share_of_executions(metrics, qn_metric_value(metrics, "gpu_fallback_count", NULL));
 }
 
@@ -46,13 +42,11 @@ QN_DERIVE(qn_derive_pool_hit_rate)
 {
     const double hits = qn_metric_value(metrics, "pool_hits", labels);
 
-    (void)def;
     return ratio(hits, hits + qn_metric_value(metrics, "pool_misses", labels));
 }
 
 QN_DERIVE(qn_derive_device_avg)
 {
-    (void)def;
     return ratio(qn_metric_value(metrics, "device_total_execution_ms", labels),
                  qn_metric_value(metrics, "device_total_tasks", labels));
 }
@@ -62,7 +56,6 @@ QN_DERIVE(qn_derive_wall_time)
     const qn_metric *series = qn_metrics_first(metrics, def->name);
     const double set_s = series ? qn_series_value(series) : 0;
 
-    (void)labels;
     return set_s > 0 ? set_s : qn_metrics_age_s(metrics);
 }
 
@@ -78,18 +71,15 @@ QN_DERIVE(qn_derive_mean)
 {
     const qn_summary summary = summary_of(metrics, def);
 
-    (void)labels;
     return ratio(summary.sum, (double)summary.count);
 }
 
 QN_DERIVE(qn_derive_min)
 {
-    (void)labels;
     return summary_of(metrics, def).min;
 }
 
 QN_DERIVE(qn_derive_max)
 {
-    (void)labels;
     return summary_of(metrics, def).max;
 }

@@ -40,9 +40,8 @@ struct qn_dev {
     qn_event *unused; /* events are made once and reused: recording allocates nothing */
 };
 
-static int count(const qn_hal_config *config, char *reason, size_t reason_size)
+static int count(QN_UNUSED const qn_hal_config *config, char *reason, size_t reason_size)
 {
-    (void)config;
     if (reason_size)
         reason[0] = '\0';
     return 1;
@@ -100,26 +99,24 @@ static void info(const qn_dev *dev, qn_device_info *out)
 
 /* Memory. */
 
-static qn_status host_alloc(qn_dev *dev, size_t bytes, void **out, qn_err *err)
+static qn_status host_alloc(QN_UNUSED qn_dev *dev, size_t bytes, void **out, qn_err *err)
 {
-    (void)dev;
     if (posix_memalign(out, ALIGN, bytes ? bytes : 1) != 0)
         return qn_fail(err, QN_ERR_NOMEM, "out of memory (need %zu bytes)", bytes);
     return QN_OK;
 }
 
-static void host_free(qn_dev *dev, void *ptr)
+static void host_free(QN_UNUSED qn_dev *dev, void *ptr)
 {
-    (void)dev;
     free(ptr);
 }
 
-static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err)
+static qn_status alloc(qn_dev *dev, size_t bytes, QN_UNUSED unsigned usage, qn_mem **out,
+                       qn_err *err)
 {
     qn_status st = QN_OK;
     qn_mem *mem = malloc(sizeof *mem);
 
-    (void)usage;
     if (!mem)
         return qn_fail(err, QN_ERR_NOMEM, "out of memory (need %zu bytes)", sizeof *mem);
     QN_TRY(host_alloc(dev, bytes, &mem->data, err));
@@ -131,9 +128,8 @@ out:
     return st;
 }
 
-static void release(qn_dev *dev, qn_mem *mem)
+static void release(QN_UNUSED qn_dev *dev, qn_mem *mem)
 {
-    (void)dev;
     if (!mem)
         return;
     free(mem->data);
@@ -148,25 +144,21 @@ static qn_status check_copy(const qn_mem *mem, size_t at, size_t bytes, qn_err *
     return QN_OK;
 }
 
-static qn_status upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
-                        qn_stream on, qn_err *err)
+static qn_status upload(QN_UNUSED qn_dev *dev, qn_mem *dst, size_t at, const void *src,
+                        size_t bytes, QN_UNUSED qn_stream on, qn_err *err)
 {
     const qn_status st = check_copy(dst, at, bytes, err);
 
-    (void)dev;
-    (void)on;
     if (st == QN_OK && bytes)
         memcpy((char *)dst->data + at, src, bytes);
     return st;
 }
 
-static qn_status download(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes,
-                          qn_stream on, qn_err *err)
+static qn_status download(QN_UNUSED qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes,
+                          QN_UNUSED qn_stream on, qn_err *err)
 {
     const qn_status st = check_copy(src, at, bytes, err);
 
-    (void)dev;
-    (void)on;
     if (st == QN_OK && bytes)
         memcpy(dst, (char *)src->data + at, bytes);
     return st;
@@ -179,9 +171,8 @@ static qn_status build(qn_dev *dev, qn_source *src, qn_module **out, qn_err *err
     return qn_cpu_module_new(&dev->cc, src, out, err);
 }
 
-static void unload(qn_dev *dev, qn_module *module)
+static void unload(QN_UNUSED qn_dev *dev, qn_module *module)
 {
-    (void)dev;
     qn_cpu_module_free(module);
 }
 
@@ -217,11 +208,10 @@ static void compiler(qn_dev *dev, char *out, size_t size)
 
 /* Events. */
 
-static qn_status record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err)
+static qn_status record(qn_dev *dev, QN_UNUSED qn_stream on, qn_event **out, qn_err *err)
 {
     qn_event *event = dev->unused;
 
-    (void)on;
     if (event)
         dev->unused = event->next;
     else if (!(event = malloc(sizeof *event)))
@@ -232,27 +222,19 @@ static qn_status record(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err)
     return QN_OK;
 }
 
-static qn_status stream_wait(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err)
+static qn_status stream_wait(QN_UNUSED qn_dev *dev, QN_UNUSED qn_stream on,
+                             QN_UNUSED qn_event *event, QN_UNUSED qn_err *err)
 {
-    (void)dev;
-    (void)on;
-    (void)event;
-    (void)err;
     return QN_OK;
 }
 
-static qn_status await(qn_dev *dev, qn_event *event, qn_err *err)
+static qn_status await(QN_UNUSED qn_dev *dev, QN_UNUSED qn_event *event, QN_UNUSED qn_err *err)
 {
-    (void)dev;
-    (void)event;
-    (void)err;
     return QN_OK;
 }
 
-static int is_done(qn_dev *dev, qn_event *event)
+static int is_done(QN_UNUSED qn_dev *dev, QN_UNUSED qn_event *event)
 {
-    (void)dev;
-    (void)event;
     return 1;
 }
 
@@ -264,44 +246,37 @@ static void drop(qn_dev *dev, qn_event *event)
     dev->unused = event;
 }
 
-static qn_status sync_device(qn_dev *dev, qn_err *err)
+static qn_status sync_device(QN_UNUSED qn_dev *dev, QN_UNUSED qn_err *err)
 {
-    (void)dev;
-    (void)err;
     return QN_OK;
 }
 
-static double elapsed_us(qn_dev *dev, qn_event *from, qn_event *to)
+static double elapsed_us(QN_UNUSED qn_dev *dev, qn_event *from, qn_event *to)
 {
-    (void)dev;
     return to->us - from->us;
 }
 
-static double now_us(qn_dev *dev)
+static double now_us(QN_UNUSED qn_dev *dev)
 {
-    (void)dev;
     return qn_now_us();
 }
 
-static qn_status fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
-                          qn_err *err)
+static qn_status fft_make(QN_UNUSED qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build,
+                          qn_fft **out, qn_err *err)
 {
-    (void)dev;
     return qn_cpu_fft_make(shape, build, out, err);
 }
 
 static qn_status fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
-                         const qn_launch_arg *data, qn_stream on, qn_err *err)
+                         const qn_launch_arg *data, QN_UNUSED qn_stream on, qn_err *err)
 {
-    (void)on;
     return qn_cpu_fft_run(plan, direction,
                           data->mem ? (char *)data->mem->data + data->at : data->host,
                           &dev->threads, err);
 }
 
-static void fft_free(qn_dev *dev, qn_fft *plan)
+static void fft_free(QN_UNUSED qn_dev *dev, qn_fft *plan)
 {
-    (void)dev;
     qn_cpu_fft_free(plan);
 }
 

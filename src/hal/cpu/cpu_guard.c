@@ -34,9 +34,8 @@ static struct {
 static const int signals[2] = { SIGSEGV, SIGBUS };
 
 /* A fault outside of our pages is not ours: without this handler it happens again. */
-static void on_fault(int number, siginfo_t *info, void *context)
+static void on_fault(int number, siginfo_t *info, QN_UNUSED void *context)
 {
-    (void)context;
     if (!guard.is_armed || !pthread_equal(pthread_self(), guard.thread)) {
         sigaction(number, &guard.before[number == SIGBUS], NULL);
         return;

@@ -181,13 +181,12 @@ int qn_cpu_module_lanes(const qn_module *module, int kernel_i)
     return kernel_i >= 0 && kernel_i < module->n_kernels ? module->kernels[kernel_i].lanes : 0;
 }
 
-qn_status qn_cpu_module_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
+qn_status qn_cpu_module_binary(QN_UNUSED qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
 {
     struct stat info;
     char *data;
     size_t done = 0, bytes;
 
-    (void)dev;
     if (module->fd < 0)
         return qn_fail(err, QN_ERR_UNSUPPORTED, "built-in modules have no binary");
     if (fstat(module->fd, &info) != 0)

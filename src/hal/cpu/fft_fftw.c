@@ -8,34 +8,26 @@
 
 #ifndef QN_WITH_FFTW
 
-qn_status qn_cpu_fft_make(const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out, qn_err *err)
+qn_status qn_cpu_fft_make(QN_UNUSED const qn_fft_shape *shape, QN_UNUSED qn_fft_build *build,
+                          QN_UNUSED qn_fft **out, qn_err *err)
 {
-    (void)shape;
-    (void)build;
-    (void)out;
     return qn_fail(err, QN_ERR_UNSUPPORTED,
                    "this build has no FFTW (install libfftw3-dev and build again)");
 }
 
-qn_status qn_cpu_fft_run(qn_fft *plan, qn_fft_direction direction, void *data,
-                         qn_cpu_threads *threads, qn_err *err)
+qn_status qn_cpu_fft_run(QN_UNUSED qn_fft *plan, QN_UNUSED qn_fft_direction direction,
+                         QN_UNUSED void *data, QN_UNUSED qn_cpu_threads *threads, qn_err *err)
 {
-    (void)plan;
-    (void)direction;
-    (void)data;
-    (void)threads;
     return qn_fail(err, QN_ERR_UNSUPPORTED, "this build has no FFTW");
 }
 
-double qn_cpu_fft_traffic(const qn_fft *plan)
+double qn_cpu_fft_traffic(QN_UNUSED const qn_fft *plan)
 {
-    (void)plan;
     return 0;
 }
 
-void qn_cpu_fft_free(qn_fft *plan)
+void qn_cpu_fft_free(QN_UNUSED qn_fft *plan)
 {
-    (void)plan;
 }
 
 const char *qn_cpu_fft_version(void)

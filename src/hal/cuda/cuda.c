@@ -111,14 +111,13 @@ qn_status qn_cuda_enter(const qn_dev *dev, qn_err *err)
     return r == CUDA_SUCCESS ? QN_OK : qn_cuda_fail(dev->cu, "cuCtxSetCurrent", r, err);
 }
 
-static int cuda_count(const qn_hal_config *config, char *reason, size_t reason_size)
+static int cuda_count(QN_UNUSED const qn_hal_config *config, char *reason, size_t reason_size)
 {
     const char *missing;
     const qn_cuda_api *const cu = qn_cuda_load(&missing);
     int n = 0;
     CUresult r;
 
-    (void)config;
     if (!cu) {
         snprintf(reason, reason_size, "%s", missing);
         return 0;
@@ -239,9 +238,8 @@ static void cuda_info(const qn_dev *dev, qn_device_info *out)
         out->mem_free = free_bytes;
 }
 
-static void *cuda_address(qn_dev *dev, qn_mem *mem)
+static void *cuda_address(QN_UNUSED qn_dev *dev, qn_mem *mem)
 {
-    (void)dev;
     return (void *)(uintptr_t)mem->ptr;
 }
 

@@ -410,9 +410,8 @@ void qn_cuda_unload(qn_dev *dev, qn_module *module)
     free(module);
 }
 
-qn_status qn_cuda_binary(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
+qn_status qn_cuda_binary(QN_UNUSED qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err)
 {
-    (void)dev;
     return copy_image(module->image.data, module->image.bytes, module->image.kind, out, err);
 }
 

@@ -80,13 +80,13 @@ static qn_status out_of_memory(qn_dev *dev, size_t bytes, qn_err *err)
                    left, all);
 }
 
-qn_status qn_cuda_alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err)
+qn_status qn_cuda_alloc(qn_dev *dev, size_t bytes, QN_UNUSED unsigned usage, qn_mem **out,
+                        qn_err *err)
 {
     qn_status st = qn_cuda_enter(dev, err);
     qn_mem *mem;
     CUresult r;
 
-    (void)usage;
     if (st != QN_OK)
         return st;
     if (!(mem = malloc(sizeof *mem)))

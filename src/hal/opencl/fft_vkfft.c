@@ -137,9 +137,8 @@ qn_status qn_cl_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
     return qn_vkfft_run(&plan->app, direction, &params, &plan->of.made, err);
 }
 
-void qn_cl_fft_free(qn_dev *dev, qn_fft *plan)
+void qn_cl_fft_free(QN_UNUSED qn_dev *dev, qn_fft *plan)
 {
-    (void)dev;
     if (!plan)
         return;
     deleteVkFFT(&plan->app);

@@ -186,7 +186,7 @@ static int count_parts(const qn_cl_api *cl, cl_device_id device, int n_parts)
     return (cl_ulong)n_parts <= most && (cl_ulong)n_parts <= units ? n_parts : 0;
 }
 
-static int count(const qn_hal_config *config, char *reason, size_t reason_size)
+static int count(QN_UNUSED const qn_hal_config *config, char *reason, size_t reason_size)
 {
     const char *why = NULL;
     found list[MAX_DEVICES];
@@ -194,7 +194,6 @@ static int count(const qn_hal_config *config, char *reason, size_t reason_size)
     const int n_parts = parts_wanted();
     int n = 0;
 
-    (void)config;
     if (cl)
         n = list_devices(cl, list, &why);
     if (n > 0 && n_parts > 0) {
@@ -293,12 +292,12 @@ static qn_status make_context(qn_dev *dev, qn_err *err)
     return dev->context ? QN_OK : qn_cl_fail(err, QN_ERR_INIT, "clCreateContext", code);
 }
 
-static qn_status open_device(const qn_hal_config *config, int index, qn_dev **out, qn_err *err)
+static qn_status open_device(QN_UNUSED const qn_hal_config *config, int index, qn_dev **out,
+                             qn_err *err)
 {
     qn_status st = QN_OK;
     qn_dev *dev = calloc(1, sizeof *dev);
 
-    (void)config;
     if (!dev)
         return qn_fail(err, QN_ERR_NOMEM, "device opencl:%d: %zu bytes", index, sizeof *dev);
     QN_TRY(pick(dev, index, err));

@@ -139,14 +139,14 @@ static qn_status check_alive(const qn_dev *dev, qn_err *err)
                         : QN_OK;
 }
 
-static qn_status alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err)
+static qn_status alloc(qn_dev *dev, size_t bytes, QN_UNUSED unsigned usage, qn_mem **out,
+                       qn_err *err)
 {
     const size_t size = bytes ? bytes : 1;
     qn_status st = QN_OK;
     qn_mem *mem = NULL;
     void *data = NULL;
 
-    (void)usage;
     QN_TRY(check_alive(dev, err));
     if (bytes > dev->limits.max_alloc)
         QN_FAIL(err, QN_ERR_LIMIT, "allocation of %zu bytes exceeds device limit %zu", bytes,
@@ -532,9 +532,8 @@ static qn_status sync_device(qn_dev *dev, qn_err *err)
     return QN_OK;
 }
 
-static double elapsed_us(qn_dev *dev, qn_event *from, qn_event *to)
+static double elapsed_us(QN_UNUSED qn_dev *dev, qn_event *from, qn_event *to)
 {
-    (void)dev;
     return from->capture || to->capture ? -1.0 : to->us - from->us;
 }
 

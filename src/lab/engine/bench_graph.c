@@ -110,11 +110,10 @@ out:
     return st;
 }
 
-static qn_status bench_device(const qn_bench_run *run, int d, void *user, qn_err *err)
+static qn_status bench_device(const qn_bench_run *run, int d, QN_UNUSED void *user, qn_err *err)
 {
     qn_status st = QN_OK;
 
-    (void)user;
     QN_TRY(one_chain(run, d, run->options->stages, err));
     QN_TRY(one_chain(run, d, 1, err));
 out:

@@ -98,12 +98,11 @@ typedef struct {
     int threads;
 } triad_work;
 
-static qn_status run_triad(void *user, double *us, qn_err *err)
+static qn_status run_triad(void *user, double *us, QN_UNUSED qn_err *err)
 {
     const triad_work *w = user;
     const double start = qn_now_us();
 
-    (void)err;
     triad(w->arrays[0], w->arrays[1], w->arrays[2], 0.5f, w->n, w->threads);
     *us = qn_now_us() - start;
     return QN_OK;

@@ -99,7 +99,7 @@ out:
     return st;
 }
 
-qn_status qn_bench_sweep(const qn_bench_run *run, int d, void *user, qn_err *err)
+qn_status qn_bench_sweep(const qn_bench_run *run, int d, QN_UNUSED void *user, qn_err *err)
 {
     const qn_device_kind kind = qn_device_get(run->ctx, d)->kind;
     const int is_large = kind == QN_KIND_DISCRETE || kind == QN_KIND_INTEGRATED;
@@ -107,7 +107,6 @@ qn_status qn_bench_sweep(const qn_bench_run *run, int d, void *user, qn_err *err
     double cpu_us;
     qn_status st = QN_OK;
 
-    (void)user;
     if (d == QN_CPU_SLOT)
         goto out;
     QN_TRY(time_level(run->options, NULL, 0, n, &cpu_us, err));

@@ -47,8 +47,8 @@ out:
     return st;
 }
 
-static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn_graph **out,
-                          qn_err *err)
+static qn_status graph_of(void *user, int device, qn_i64 first, QN_UNUSED qn_i64 count,
+                          qn_graph **out, qn_err *err)
 {
     qn_arc_split *split = user;
     qn_arc_piece *p = &split->pieces[first];
@@ -56,14 +56,14 @@ static qn_status graph_of(void *user, int device, qn_i64 first, qn_i64 count, qn
     qn_arc_executor *x = NULL;
     qn_status st = QN_OK;
 
-    (void)count;
     QN_TRY(executor_of(split, device, &x, err));
     QN_TRY(qn_arc_executor_prepare(x, QN_ARC_RUNG_MANY, &launch, &p->slot, out, err));
 out:
     return st;
 }
 
-static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 count, qn_err *err)
+static qn_status deliver(void *user, int device, QN_UNUSED int slot, qn_i64 first,
+                         QN_UNUSED qn_i64 count, qn_err *err)
 {
     qn_arc_split *split = user;
     const qn_arc_piece *p = &split->pieces[first];
@@ -72,19 +72,16 @@ static qn_status deliver(void *user, int device, int slot, qn_i64 first, qn_i64 
     qn_arc_answer answer = { 0 };
     qn_status st = QN_OK;
 
-    (void)slot;
-    (void)count;
     QN_TRY(qn_arc_executor_collect(x, p->slot, &launch, &answer, err));
     QN_TRY(qn_arc_take_results(split->batch, p->first, p->n, &answer, device, err));
 out:
     return st;
 }
 
-static double count_runs(void *user, qn_i64 first, qn_i64 count)
+static double count_runs(void *user, qn_i64 first, QN_UNUSED qn_i64 count)
 {
     const qn_arc_split *split = user;
 
-    (void)count;
     return split->pieces[first].n;
 }
 

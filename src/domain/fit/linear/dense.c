@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "kernel/dialect.h"
+#include "util/status.h"
 
 int qn_fit_chol_small(int n, double *a)
 {
@@ -123,9 +124,8 @@ QN_CLONES static void subtract_panel(int n, int c, int width, double *restrict r
     }
 }
 
-int qn_fit_chol(int n, double *a, double *panel, int n_threads)
+int qn_fit_chol(int n, double *a, double *panel, QN_UNUSED int n_threads)
 {
-    (void)n_threads;
     for (int c = 0; c < n; c += QN_FIT_PANEL) {
         const int width = c + QN_FIT_PANEL < n ? QN_FIT_PANEL : n - c;
 

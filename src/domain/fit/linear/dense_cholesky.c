@@ -12,13 +12,13 @@ typedef struct dense_cholesky {
     double *a, *panel, *b;
 } dense_cholesky;
 
-static qn_status open_dense(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                            qn_arena *memory, qn_err *err)
+static qn_status open_dense(void *self, qn_fit_model *model,
+                            QN_UNUSED const qn_fit_linear_options *options, qn_arena *memory,
+                            qn_err *err)
 {
     const size_t n = model->problem->n_free;
     dense_cholesky *d = self;
 
-    (void)options;
     if (n > QN_FIT_MAX_DENSE)
         return qn_fail(err, QN_ERR_LIMIT, "dense_cholesky: %zu free parameters, limit %d", n,
                        QN_FIT_MAX_DENSE);

@@ -23,13 +23,13 @@ typedef struct dense_qr {
     int *pivot, *active;
 } dense_qr;
 
-static qn_status open_qr(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                         qn_arena *memory, qn_err *err)
+static qn_status open_qr(void *self, qn_fit_model *model,
+                         QN_UNUSED const qn_fit_linear_options *options, qn_arena *memory,
+                         qn_err *err)
 {
     const size_t n = model->problem->n_free;
     dense_qr *q = self;
 
-    (void)options;
     if (n > QN_FIT_MAX_QR)
         return qn_fail(err, QN_ERR_LIMIT, "dense_qr: %zu free parameters, limit %d", n,
                        QN_FIT_MAX_QR);

@@ -196,12 +196,11 @@ static void precondition(void *self, const double *r, double *out)
 }
 
 static qn_status open_pcg(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                          qn_arena *memory, qn_err *err)
+                          qn_arena *memory, QN_UNUSED qn_err *err)
 {
     const uint32_t n = model->problem->n_scalars;
     pcg *s = self;
 
-    (void)err;
     s->model = model;
     s->opt = *options;
     s->v = qn_arena_zeros(memory, n, sizeof *s->v);

@@ -137,13 +137,13 @@ static void open_part(const schur *s, qn_arena *memory, part *t)
     t->runs = qn_arena_zeros(memory, s->run_room, sizeof *t->runs);
 }
 
-static qn_status open_schur(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                            qn_arena *memory, qn_err *err)
+static qn_status open_schur(void *self, qn_fit_model *model,
+                            QN_UNUSED const qn_fit_linear_options *options, qn_arena *memory,
+                            qn_err *err)
 {
     const size_t n = model->problem->n_scalars, n_blocks = model->problem->n_blocks;
     schur *s = self;
 
-    (void)options;
     s->model = model;
     s->scalar = qn_arena_zeros(memory, n, sizeof *s->scalar);
     s->column = qn_arena_zeros(memory, n, sizeof *s->column);

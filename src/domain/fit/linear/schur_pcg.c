@@ -76,12 +76,11 @@ static void precondition(void *self, const double *r, double *out)
 }
 
 static qn_status open_schur(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                            qn_arena *memory, qn_err *err)
+                            qn_arena *memory, QN_UNUSED qn_err *err)
 {
     const qn_fit_problem *p = model->problem;
     schur_pcg *s = self;
 
-    (void)err;
     s->model = model;
     s->opt = *options;
     s->v = qn_arena_zeros(memory, p->n_scalars, sizeof *s->v);

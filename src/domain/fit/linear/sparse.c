@@ -91,15 +91,15 @@ static void close_sparse(void *self)
     api.cholmod_finish(&s->common);
 }
 
-static qn_status open_sparse(void *self, qn_fit_model *model, const qn_fit_linear_options *options,
-                             qn_arena *memory, qn_err *err)
+static qn_status open_sparse(void *self, qn_fit_model *model,
+                             QN_UNUSED const qn_fit_linear_options *options, qn_arena *memory,
+                             qn_err *err)
 {
     sparse *s = self;
     const qn_fit_pattern *t = &s->pattern;
     qn_status st = QN_OK;
     const char *why;
 
-    (void)options;
     if (!qn_fit_has_sparse(&why))
         return qn_fail(err, QN_ERR_UNSUPPORTED, "sparse_cholesky needs CHOLMOD: %s", why);
     QN_TRY(qn_fit_pattern_open(model, memory, &s->pattern, err));

@@ -127,26 +127,25 @@ static inline __attribute__((always_inline)) void add_cells(const qn_fit_cells *
 }
 
 static inline __attribute__((always_inline)) void add_slopes(const qn_fit_model *m, uint32_t place,
-                                                             qn_i64 i, const double *rows,
+                                                             qn_i64 i, QN_UNUSED const double *rows,
                                                              double *sum)
 {
-    (void)rows;
     add_cells(&m->matrix_free->slopes, place, i, sum);
 }
 
 static inline __attribute__((always_inline)) void add_squares(const qn_fit_model *m, uint32_t place,
-                                                              qn_i64 i, const double *rows,
+                                                              qn_i64 i,
+                                                              QN_UNUSED const double *rows,
                                                               double *sum)
 {
-    (void)rows;
     add_cells(&m->matrix_free->squares, place, i, sum);
 }
 
 static inline __attribute__((always_inline)) void add_products(const qn_fit_model *m,
                                                                uint32_t place, qn_i64 i,
-                                                               const double *rows, double *sum)
+                                                               QN_UNUSED const double *rows,
+                                                               double *sum)
 {
-    (void)rows;
     add_cells(&m->matrix_free->products, place, i, sum);
 }
 

@@ -200,13 +200,13 @@ void qn_fit_model_jtjv(qn_fit_model *model, const double *v, double *rows, doubl
 /* Diagonal and diagonal blocks of J' J. */
 
 static inline __attribute__((always_inline)) void add_squares(const qn_fit_model *m, uint32_t place,
-                                                              qn_i64 i, const double *rows,
+                                                              qn_i64 i,
+                                                              QN_UNUSED const double *rows,
                                                               double *sum)
 {
     const qn_fit_model_place *at = &m->places[place];
     const double *j = at->j + i * at->stride;
 
-    (void)rows;
     for (int r = 0; r < at->n_rows; r++)
         for (int k = 0; k < at->n; k++)
             sum[at->comp[k]] += j[r * at->n_variables + k] * j[r * at->n_variables + k];
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) void add_square(const qn_fit_model_
 }
 
 static inline __attribute__((always_inline)) void add_blocks(const qn_fit_model *m, uint32_t place,
-                                                             qn_i64 i, const double *rows,
+                                                             qn_i64 i, QN_UNUSED const double *rows,
                                                              double *sum)
 {
     const qn_fit_model_place *at = &m->places[place];
@@ -257,7 +257,6 @@ static inline __attribute__((always_inline)) void add_blocks(const qn_fit_model 
     const qn_fit_model_group *g = &m->groups[of.group];
     const double *j = at->j + i * at->stride;
 
-    (void)rows;
     if (!at->is_whole)
         add_pairs(g, of.slot, of.slot, i, m->problem->sets[g->group->slot_set[of.slot]].dim, sum);
     else if (at->n == 3)

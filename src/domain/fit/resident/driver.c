@@ -241,11 +241,10 @@ static void solve(void *self, qn_fit_d_kind kind, double with)
     d->asked = QN_FIT_ASKED_SOLUTION;
 }
 
-static void try_step(void *self, double share, double longest)
+static void try_step(void *self, double share, QN_UNUSED double longest)
 {
     qn_fit_device_driver *d = self;
 
-    (void)longest;
     if (d->control[FIT_C_SHARE] != share) {
         control(d, FIT_C_SHARE, share);
         send_control(d);

@@ -14,9 +14,8 @@
  * grows with the cube. */
 enum { FREE_BY_DEFAULT = 200 };
 
-static double now_s(void *user)
+static double now_s(QN_UNUSED void *user)
 {
-    (void)user;
     return qn_now_us() * 1e-6;
 }
 

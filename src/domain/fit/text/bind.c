@@ -289,14 +289,14 @@ static void build_values(qn_fit_job *job, qn_fit_evaluator *w)
 }
 
 static qn_status read_values(qn_fit_job *job, qn_fit_evaluator *w, const uint32_t *elements,
-                             const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+                             const uint32_t *positions, uint32_t n, QN_UNUSED int topology,
+                             qn_err *err)
 {
     values_job *v = (values_job *)job;
     double *columns = malloc(((size_t)v->roots.n * n + 1) * sizeof *columns);
     double *at[QN_FIT_MAX_VEC];
     qn_status st = QN_OK;
 
-    (void)topology;
     if (!v->out)
         v->out = calloc((size_t)v->dim * v->n + 1, sizeof *v->out);
     if (!columns || !v->out)

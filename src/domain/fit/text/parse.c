@@ -340,9 +340,8 @@ static void parse_solve(qn_fit_parser *p, qn_fit_item *item)
     qn_fit_expect(p, '}');
 }
 
-static void parse_eliminate(qn_fit_parser *p, qn_fit_item *item)
+static void parse_eliminate(qn_fit_parser *p, QN_UNUSED qn_fit_item *item)
 {
-    (void)item;
     qn_fit_expect(p, ';');
 }
 

@@ -234,12 +234,11 @@ out:
     return st;
 }
 
-static qn_status make_bal(call *c, const char *source, qn_err *err)
+static qn_status make_bal(call *c, QN_UNUSED const char *source, qn_err *err)
 {
     qn_fit_bal b = { 0 };
     qn_status st = QN_OK;
 
-    (void)source;
     QN_TRY(qn_fit_bal_parse(c->args[0].text, c->data, c->bytes, &b, err));
     QN_TRY(enter_bal(c->scope, c->item->name.name, &b, err));
 out:

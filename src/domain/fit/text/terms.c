@@ -132,7 +132,8 @@ static void fill_slots(const qn_fit_evaluator *w, const uint32_t *elements, uint
 }
 
 static qn_status read_elements(qn_fit_job *job, qn_fit_evaluator *w, const uint32_t *elements,
-                               const uint32_t *positions, uint32_t n, int topology, qn_err *err)
+                               QN_UNUSED const uint32_t *positions, uint32_t n, int topology,
+                               qn_err *err)
 {
     term *t = (term *)job;
     qn_fit_split split = { 0 };
@@ -140,7 +141,6 @@ static qn_status read_elements(qn_fit_job *job, qn_fit_evaluator *w, const uint3
     char name[64];
     qn_status st = QN_OK;
 
-    (void)positions;
     if (topology == 0)
         snprintf(name, sizeof name, "%.60s", job->name);
     else

@@ -23,13 +23,12 @@ void qn_les_box_scale(int n, const qn_i64 moments[QN_LES_BOX_MOMENTS], double sc
     scale[1] = 1 / sqrt(var);
 }
 
-static qn_status scale_on_host(void *user, void *const *data, qn_err *err)
+static qn_status scale_on_host(void *user, void *const *data, QN_UNUSED qn_err *err)
 {
     const qn_les_options *config = user;
     const qn_i64 *moments = data[0];
     double *scale = data[1];
 
-    (void)err;
     for (int b = 0; b < config->ensemble; b++)
         qn_les_box_scale(config->N, moments + BOX_MOMENTS * b, scale + 2 * b);
     return QN_OK;

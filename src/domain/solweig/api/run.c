@@ -98,9 +98,8 @@ typedef struct watcher {
     qn_progress *progress;
 } watcher;
 
-static void watch_share(void *user, const char *phase, double share)
+static void watch_share(void *user, QN_UNUSED const char *phase, double share)
 {
-    (void)phase;
     qn_progress_at(((watcher *)user)->progress, share);
 }
 

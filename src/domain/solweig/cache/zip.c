@@ -184,9 +184,8 @@ qn_status qn_sw_zip_read(const char *path, const char *name, size_t most, char *
 
 #else
 
-qn_status qn_sw_zip_create(const char *path, qn_sw_zip **out, qn_err *err)
+qn_status qn_sw_zip_create(const char *path, QN_UNUSED qn_sw_zip **out, qn_err *err)
 {
-    (void)out;
     return qn_sw_gdal_load(path, err);
 }
 
@@ -197,15 +196,13 @@ qn_status qn_sw_zip_add(qn_sw_zip *zip, const char *name, const void *head, size
     return qn_sw_gdal_load(name, err);
 }
 
-qn_status qn_sw_zip_commit(qn_sw_zip *zip, qn_err *err)
+qn_status qn_sw_zip_commit(QN_UNUSED qn_sw_zip *zip, qn_err *err)
 {
-    (void)zip;
     return qn_sw_gdal_load("archive", err);
 }
 
-void qn_sw_zip_abort(qn_sw_zip *zip)
+void qn_sw_zip_abort(QN_UNUSED qn_sw_zip *zip)
 {
-    (void)zip;
 }
 
 qn_status qn_sw_zip_read(const char *path, const char *name, size_t most, char **data,

@@ -39,11 +39,10 @@ static struct {
 
 /* What GDAL says. */
 
-static void CPL_STDCALL keep_first(CPLErr level, CPLErrorNum number, const char *text)
+static void CPL_STDCALL keep_first(CPLErr level, QN_UNUSED CPLErrorNum number, const char *text)
 {
     qn_sw_gdal_message *m = qn_sw_gdal.CPLGetErrorHandlerUserData();
 
-    (void)number;
     if (level < CE_Failure || m->is_set)
         return;
     m->is_set = 1;
@@ -77,13 +76,12 @@ static void fail(void)
     qn_sw_gdal.CPLError(CE_Failure, CPLE_FileIO, "%s", strerror(errno));
 }
 
-static void *open_file(void *user, const char *name, const char *mode)
+static void *open_file(QN_UNUSED void *user, const char *name, const char *mode)
 {
     const int is_new = *mode == 'w';
     const int fd =
         open(name, is_new ? O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0666);
 
-    (void)user;
     if (fd < 0 && is_new)
         fail();
     return (void *)(intptr_t)(fd + 1);

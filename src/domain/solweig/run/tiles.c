@@ -257,11 +257,10 @@ out:
     return st;
 }
 
-static void clear(void *user, qn_tile_slot *slot)
+static void clear(void *user, QN_UNUSED qn_tile_slot *slot)
 {
     qn_sw_job *job = user;
 
-    (void)slot;
     qn_sw_tile_close(job->tile);
     job->tile = NULL;
 }

@@ -23,11 +23,10 @@ typedef struct sun_job {
     qn_buf *which;
 } sun_job;
 
-static void clear_sun(void *user, qn_tile_slot *slot)
+static void clear_sun(void *user, QN_UNUSED qn_tile_slot *slot)
 {
     sun_job *j = user;
 
-    (void)slot;
     qn_graph_free(j->graph);
     qn_sw_shadow_free(j->shadow);
     qn_sw_rays_free(j->rays);
@@ -143,11 +142,10 @@ typedef struct wall_job {
     qn_buf *dsm, *height, *degrees, *radians;
 } wall_job;
 
-static void clear_walls(void *user, qn_tile_slot *slot)
+static void clear_walls(void *user, QN_UNUSED qn_tile_slot *slot)
 {
     wall_job *j = user;
 
-    (void)slot;
     qn_graph_free(j->graph);
     qn_buf_free(j->dsm);
     qn_buf_free(j->height);

@@ -35,9 +35,8 @@ qn_status qn_fit_bench_add(qn_fit_bench *bench, const qn_fit_bench_row *row, qn_
     return QN_SHEET_ADD(bench->rows, bench->n, bench->room, &r, err);
 }
 
-double qn_fit_bench_now(void *user)
+double qn_fit_bench_now(QN_UNUSED void *user)
 {
-    (void)user;
     return qn_now_us() / 1e6;
 }
 

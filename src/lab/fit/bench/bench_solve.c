@@ -10,9 +10,8 @@
 enum { SPRING_LEVEL = 5, HINGE_LEVEL = 3, N_CAMERAS = 64, N_POINTS = 20000, REPEATS = 3 };
 enum { HINGE_STEPS = 100, N_ROWS = 100000 };
 
-static int is_reached(void *user, const qn_fit_iteration *record, int iteration)
+static int is_reached(void *user, const qn_fit_iteration *record, QN_UNUSED int iteration)
 {
-    (void)iteration;
     return record->is_accepted && record->cost <= *(const double *)user;
 }
 

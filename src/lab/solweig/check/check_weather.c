@@ -151,7 +151,7 @@ static void compare_epw(qn_golden *g, const char *file, const char *path, const 
     qn_golden_add(g, &tally, "%s, %zu rows", file, w->n_rows);
 }
 
-static qn_status check_epw(qn_golden *g, const char *name, qn_err *err)
+static qn_status check_epw(qn_golden *g, const char *name, QN_UNUSED qn_err *err)
 {
     char file[320], path[QN_GOLDEN_PATH];
     const char *const paths[] = { path };
@@ -159,7 +159,6 @@ static qn_status check_epw(qn_golden *g, const char *name, qn_err *err)
     qn_sw_weather w = { 0 };
     qn_err local = { .text = "" };
 
-    (void)err;
     snprintf(file, sizeof file, "weather/%s.epw", name);
     qn_golden_path(g, file, path);
     if (qn_sw_weather_read(paths, 1, &options, &w, &local) != QN_OK)

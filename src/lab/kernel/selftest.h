@@ -1,6 +1,6 @@
 /* selftest.h - parameters of selftest.c: every kind of member that parameter structs may have. */
-#ifndef QN_KERNEL_SELFTEST_H
-#define QN_KERNEL_SELFTEST_H
+#ifndef QN_LAB_KERNEL_SELFTEST_H
+#define QN_LAB_KERNEL_SELFTEST_H
 
 #include "kernel/types.h"
 
