@@ -51,9 +51,9 @@ typedef struct qn_kernel_info {
     uint8_t unroll; /* MAP: points per work item on a device (UNROLL in the head), else 1 */
     int lanes; /* GROUP: items per group. TEAM: 0, chosen per device, unless it was defined. MAP: 0
                 */
-    uint32_t
-        points; /* MAP: arguments, a bit each, whose element gx (where the body uses GI, element
-                        GI) every point touches; of the others nothing is known */
+    /* MAP: one bit per argument, set if every point touches its element gx (GI, if the body uses
+     * GI); nothing is known about the others. */
+    uint32_t points;
     const qn_arg_info *args;
     qn_cpu_kernel cpu; /* NULL for run-time text that the CPU backend has not compiled yet */
     const qn_kernel_module *module;
