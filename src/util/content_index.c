@@ -1,6 +1,6 @@
 /* content_index.c - the entries of a content store: a hash index and a list by last use.
  *
- * Entries are named by number, since the array moves when it grows.
+ * Entries are identified by index, since the array moves when it grows.
  */
 #include "util/content_parts.h"
 

@@ -1,4 +1,4 @@
-/* content_ranges.c - the free ranges of a content store, joined when they touch. */
+/* content_ranges.c - the free ranges of a content store; adjacent ones are joined. */
 #include "util/content_parts.h"
 
 #include "util/list.h"
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Taken ranges lie between free ones, so there is at most one more free range than taken ones. */
+/* Free ranges alternate with taken ones, so there is at most one more free range than taken
+ * ranges. */
 qn_status qn_content_ranges_reserve(qn_content_ranges *ranges, qn_err *err)
 {
     return QN_GROW(ranges->free, ranges->n_taken + 1, &ranges->room, "ranges of a content store",

@@ -1,4 +1,4 @@
-/* content_store.c - content comes in, is found again, is held, and is evicted. */
+/* content_store.c - adds, finds, holds and evicts content. */
 #include "util/content_parts.h"
 
 #include "util/content_hash.h"
@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IS_NEW 0x80000000u /* in a list of what is held */
+#define IS_NEW 0x80000000u /* mark in a list of held entries */
 
 struct qn_content_store {
     qn_content_index index;
     qn_content_ranges ranges;
-    unsigned char *bytes; /* as the device has them, up to `room` */
+    unsigned char *bytes; /* as on the device, up to `room` */
     unsigned char *scratch;
     size_t room, scratch_room;
     size_t budget, held_bytes;
     uint32_t base;
     uint64_t hits, misses, evictions;
-    uint64_t stamps; /* handed out */
+    uint64_t stamps; /* stamps issued so far */
     qn_content_ticket last;
     qn_content_move *move;
 };
@@ -74,7 +74,7 @@ out:
     return st;
 }
 
-/* Extends the host's copy up to `end`, which the budget allows; new bytes are 0. */
+/* Extends the host copy up to `end`, which is within the budget; new bytes are 0. */
 static qn_status extend_copy(qn_content_store *store, size_t end, qn_err *err)
 {
     const size_t had = store->room;
@@ -104,7 +104,7 @@ static void drop(qn_content_store *store, uint32_t i)
     qn_content_index_remove(&store->index, i);
 }
 
-/* The least recently used entry that nobody holds, from `i` towards newer ones. */
+/* The least recently used entry without holds, searching from `i` towards newer entries. */
 static uint32_t oldest_idle(const qn_content_store *store, uint32_t i)
 {
     while (i != QN_NO_CONTENT && store->index.items[i].holds)
@@ -112,7 +112,8 @@ static uint32_t oldest_idle(const qn_content_store *store, uint32_t i)
     return i;
 }
 
-/* Finds room for `bytes`, evicting others if need be; 0 when that does not help. */
+/* Finds space for `bytes`, evicting other entries if needed; returns 0 if there is still not
+ * enough. */
 static int find_room(qn_content_store *store, size_t bytes, size_t *at)
 {
     uint32_t next = store->index.oldest;
@@ -182,7 +183,7 @@ out:
     return st;
 }
 
-/* Whether the content of the entry is this one, once moved to the entry's place. */
+/* Whether the entry has the wanted content, after moving its handles to the entry's place. */
 static qn_status is_same(qn_content_store *store, const qn_content_entry *entry,
                          const qn_content *wanted, uint64_t hash, int *same, qn_err *err)
 {

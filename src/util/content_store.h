@@ -1,12 +1,12 @@
-/* content_store.h - many small arrays that stay in one buffer of a device, found by content.
+/* content_store.h - many small arrays that stay in one device buffer, found by content.
  *
- * The store is the host's side: what lies where in the buffer, with a copy of the bytes. Content is
- * found by a hash and then compared in full, so that equal arrays are resident once. The caller
- * takes what a batch needs, uploads the ranges that are new, runs the batch, and releases it.
- * Arrays that no batch holds may be evicted, least recently used first.
+ * The store on the host knows the place of each array in the buffer and has a copy of the bytes.
+ * Content is found by hash and then compared in full, so equal arrays are stored once. The caller
+ * takes the arrays that a batch needs, uploads new ranges, runs the batch, and releases the hold.
+ * Arrays without holds may be evicted, least recently used first.
  *
- * Calls come from one thread at a time. Batches are uploaded in the order in which they were
- * filled, because a later one relies on the uploads of an earlier one.
+ * Calls come from one thread at a time. Upload batches in the order in which they were filled,
+ * because a later batch relies on the uploads of earlier ones.
  */
 #ifndef QN_UTIL_CONTENT_STORE_H
 #define QN_UTIL_CONTENT_STORE_H
@@ -17,13 +17,13 @@ enum { QN_CONTENT_ALIGN = 16 };
 
 typedef struct qn_content_store qn_content_store;
 
-/* An array with a handle of 64 bits that points to it. In the store the handle points to the
- * array's place there: `move` of the store says what that means. */
+/* An array with a 64-bit handle that points to it. `move` of the store changes the handle so that
+ * it points to the array's place in the store. */
 typedef struct qn_content {
     uint64_t handle;
     const unsigned char *bytes;
     size_t n;
-    int has_handles; /* there are handles in the bytes too, for `move` to change */
+    int has_handles; /* the bytes contain handles too, which `move` changes */
 } qn_content;
 
 /* Adds `by` to the handle and to all handles in the bytes. */
@@ -33,12 +33,12 @@ typedef qn_status qn_content_move(uint64_t *handle, unsigned char *bytes, size_t
 typedef struct qn_content_options {
     size_t budget_bytes;
     qn_content_move *move; /* NULL: adds to the handle itself */
-    uint32_t base;         /* is added to the handle besides the place */
+    uint32_t base;         /* added to the handle together with the place */
 } qn_content_options;
 
 typedef enum qn_content_taken {
-    QN_CONTENT_RESIDENT, /* stays in its place until the hold is released */
-    QN_CONTENT_FULL,     /* current holds need the whole budget: make the batch smaller */
+    QN_CONTENT_RESIDENT, /* at a fixed place until the hold is released */
+    QN_CONTENT_FULL,     /* the budget is full of held content: use a smaller batch */
     QN_CONTENT_TOO_LARGE /* larger than the budget */
 } qn_content_taken;
 
@@ -46,11 +46,11 @@ typedef struct qn_content_range {
     size_t at, bytes;
 } qn_content_range;
 
-/* What one batch holds. Zero-initialised is empty. */
+/* The content held by one batch. Zero-initialised: empty. */
 typedef struct qn_content_hold {
-    uint32_t *held; /* entries, one for every take; marked when it is new */
+    uint32_t *held; /* one entry per take, marked if new */
     size_t n_held, held_room;
-    qn_content_range *uploads; /* what is new */
+    qn_content_range *uploads; /* new ranges */
     size_t n_uploads, uploads_room;
 } qn_content_hold;
 
@@ -64,12 +64,12 @@ qn_status qn_content_open(const qn_content_options *options, qn_content_store **
 void qn_content_close(qn_content_store *store); /* after all holds; NULL is fine */
 
 /* Makes the content resident for the hold. On QN_CONTENT_RESIDENT *handle points into the store.
- * Content of no bytes is always resident. After a failure nothing has changed, except that other
- * content may have been evicted. */
+ * Empty content is always resident. After a failure nothing has changed, except that other content
+ * may have been evicted. */
 qn_status qn_content_take(qn_content_store *store, qn_content_hold *hold, const qn_content *content,
                           uint64_t *handle, qn_content_taken *taken, qn_err *err);
 
-/* Names content that was taken; zeroed: none. */
+/* Identifies content that was taken; all zero: none. */
 typedef struct qn_content_ticket {
     uint64_t stamp;
     uint32_t entry;
@@ -77,23 +77,23 @@ typedef struct qn_content_ticket {
 
 qn_content_ticket qn_content_last(const qn_content_store *store); /* of the last successful take */
 
-/* Takes the content of the ticket again unless it has been evicted; its place and handle are as
- * they were. Nothing is hashed or compared. Returns 0, having changed nothing, when it is gone. */
+/* Takes the content of the ticket again unless it has been evicted; its place and handle are
+ * unchanged. Nothing is hashed or compared. Returns 0 and changes nothing if it was evicted. */
 int qn_content_retake(qn_content_store *store, qn_content_hold *hold, qn_content_ticket ticket);
 
-/* The ranges that must be written before the batch runs, by address. Ranges less than `gap` bytes
- * apart become one: the device already has the bytes between them. */
+/* The ranges to upload before the batch runs, by address. Ranges less than `gap` bytes apart are
+ * merged, which is harmless because the device already has the bytes between them. */
 size_t qn_content_uploads(qn_content_hold *hold, size_t gap, const qn_content_range **ranges);
 
-/* Ends the hold and frees its memory. Abandon it when its upload failed: what was new in it is
- * forgotten. A hold that was filled later may rely on that content and must be abandoned too. */
+/* Ends the hold and frees its memory. If its upload failed, abandon it instead: its new content is
+ * then forgotten. Holds filled later may rely on that content and must be abandoned too. */
 void qn_content_release(qn_content_store *store, qn_content_hold *hold);
 void qn_content_abandon(qn_content_store *store, qn_content_hold *hold);
 
-void qn_content_clear(qn_content_store *store); /* evicts everything that is not held */
+void qn_content_clear(qn_content_store *store); /* evicts everything without holds */
 
-/* Lowers the budget. Content beyond it is evicted, and then the least recently used until half of
- * the budget is free. Does nothing while a batch holds anything. */
+/* Lowers the budget. Evicts content beyond it, then the least recently used until half of the
+ * budget is free. Does nothing while a batch holds anything. */
 void qn_content_shrink(qn_content_store *store, size_t budget_bytes);
 size_t qn_content_budget(const qn_content_store *store);
 

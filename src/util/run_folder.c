@@ -1,12 +1,12 @@
-/* run_folder.c - a lock, a journal, and files that get their names late.
+/* run_folder.c - a lock, a journal, and files that get their names at a commit.
  *
- * Everything is opened relative to the folder's descriptor and without following links below it.
- * Lines of the journal:
+ * All files are opened relative to the folder's descriptor, without following links below it. Lines
+ * of the journal:
  *
  *     plan TEXT           the first one
  *     owner PID           each time a run begins or continues
- *     scratch NAME BYTES  a scratch file, and how much of it is on the disk at least
- *     forget NAME         it may be gone
+ *     scratch NAME BYTES  a scratch file, and how much of it is surely on the disk
+ *     forget NAME         a scratch file that may have been removed
  *     fact KEY VALUE
  *     finished
  */
@@ -33,8 +33,8 @@ struct qn_run_folder {
     int dir, work; /* the folder and run.unfinished/ */
     qn_journal journal;
     char *plan;
-    qn_map facts;     /* to their values */
-    qn_map scratch;   /* published: the journal has them */
+    qn_map facts;     /* keys to values */
+    qn_map scratch;   /* recorded in the journal */
     qn_map added;     /* names that the next commit publishes */
     qn_map kept;      /* scratch files that the next commit syncs */
     qn_map forgotten; /* scratch files that the next commit removes */
@@ -65,7 +65,7 @@ static void free_values(qn_map *map)
 static void drop(qn_run_folder *f)
 {
     if (f->journal.fd >= 0)
-        close(f->journal.fd); /* and with it the lock */
+        close(f->journal.fd); /* also releases the lock */
     if (f->work >= 0)
         close(f->work);
     if (f->dir >= 0)
@@ -88,7 +88,7 @@ static qn_status put(qn_run_folder *f, qn_map *map, const char *name, qn_err *er
 
 /* Lines of the journal. */
 
-/* A scratch file's name is one plain word, whoever wrote the journal. */
+/* The name of a scratch file must be one plain word, since anyone may have written the journal. */
 static int is_plain(const char *name)
 {
     return *name && *name != '.' && !strpbrk(name, "/ \n");
@@ -105,7 +105,7 @@ static qn_status read_scratch(qn_run_folder *f, char *text, qn_err *err)
                        f->journal_path);
     if (f->work < 0 || fstatat(f->work, text, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(info.st_mode) || info.st_size < bytes)
-        qn_map_put(&f->forgotten, text, NULL); /* an error only if no later line forgets it */
+        qn_map_put(&f->forgotten, text, NULL); /* an error unless a later line forgets it */
     return put(f, &f->scratch, text, err);
 }
 
@@ -187,8 +187,8 @@ static qn_status refuse(qn_run_folder *f, qn_err *err)
     return qn_fail(err, QN_ERR_IO, "%s: another run is writing into this folder", f->path);
 }
 
-/* A run that ends may remove its journal, so the one that was opened must still be there once it is
- * locked. */
+/* A run that ends may remove its journal, so after locking we check that the opened file is still
+ * the journal. */
 static qn_status lock_journal(qn_run_folder *f, qn_err *err)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
@@ -221,7 +221,7 @@ static qn_status open_work(qn_run_folder *f, qn_err *err)
     return f->work < 0 ? fail_io(f, "make the folder", QN_RUN_UNFINISHED, err) : QN_OK;
 }
 
-/* Removes the files of run.unfinished/ except those in `keep`, which may be NULL. */
+/* Removes the files in run.unfinished/ except those in `keep`, which may be NULL. */
 static void clear_work(qn_run_folder *f, const qn_map *keep)
 {
     const int fd = f->work < 0 ? -1 : dup(f->work);
@@ -233,7 +233,7 @@ static void clear_work(qn_run_folder *f, const qn_map *keep)
             close(fd);
         return;
     }
-    rewinddir(dir); /* the position is shared with the descriptor that was duplicated */
+    rewinddir(dir); /* the duplicated descriptor shares its position */
     while ((entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
             !(keep && qn_map_has(keep, entry->d_name)))
@@ -260,14 +260,14 @@ static void abandon(qn_run_folder *f)
         rmdir(f->path);
 }
 
-/* The folder's own name reaches the disk with the journal. */
+/* Syncs the journal's folder, and the parent with the folder's own name. */
 static qn_status sync_folders(qn_run_folder *f, qn_err *err)
 {
     const int parent = openat(f->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int failed = fsync(f->dir) != 0;
 
     if (parent >= 0) {
-        (void)!fsync(parent); /* which may be a folder of somebody else */
+        (void)!fsync(parent); /* may fail: the parent may belong to another user */
         close(parent);
     }
     return failed ? fail_io(f, "write", "", err) : QN_OK;
@@ -297,7 +297,7 @@ static qn_status begin(qn_run_folder *f, const char *plan, qn_err *err)
     qn_map_free(&f->scratch);
     qn_map_free(&f->forgotten);
     f->facts = f->scratch = f->forgotten = (qn_map){ 0 };
-    QN_TRY(qn_journal_cut(&f->journal, 0, err)); /* before what it vouches for goes */
+    QN_TRY(qn_journal_cut(&f->journal, 0, err)); /* before removing the files it lists */
     clear_work(f, NULL);
     QN_TRY(open_work(f, err));
     QN_TRY(add_owner(f, plan, err));
@@ -308,7 +308,7 @@ out:
     return st;
 }
 
-/* Names the first word that differs: plans are lists of "option=value". */
+/* Reports the first word that differs: plans are lists of "option=value". */
 static qn_status refuse_plan(const qn_run_folder *f, const char *plan, qn_err *err)
 {
     size_t at = 0, was, is;
@@ -319,7 +319,7 @@ static qn_status refuse_plan(const qn_run_folder *f, const char *plan, qn_err *e
     was = strcspn(f->plan + at, " ");
     is = strcspn(plan + at, " ");
     return qn_fail(err, QN_ERR_MISMATCH,
-                   "%s: the run in this folder was another one: it had \"%.*s\", this "
+                   "%s: the run in this folder is a different one: it has \"%.*s\", this "
                    "one has \"%.*s\"; repeat its options, or start again without --resume",
                    f->path, (int)(was < 60 ? was : 60), f->plan + at, (int)(is < 60 ? is : 60),
                    plan + at);
@@ -352,7 +352,7 @@ out:
     return st == QN_ERR_IO ? qn_suffix(err, QN_RUN_KEPT) : st;
 }
 
-/* Reads what the folder held before, as far as its journal can be read. */
+/* Reads the journal of an earlier run, as far as it is readable. */
 static qn_status look_back(qn_run_folder *f, const char *plan, qn_err *err)
 {
     const size_t tool = strcspn(plan, " ");
@@ -496,7 +496,7 @@ out:
     return st;
 }
 
-/* Starts writing the file to disk now, so that the commit waits less. */
+/* Starts writing the file to disk, so that the commit waits less. */
 static void start_writing(const qn_run_folder *f, const char *name)
 {
     char *temp = temp_name(name);
@@ -565,7 +565,7 @@ static qn_status sync_file(qn_run_folder *f, const char *name, qn_i64 *bytes, qn
     return st;
 }
 
-/* The folder of `name`, "" for the run's own; the caller frees it. */
+/* The folder part of `name`, "" if it has none; the caller frees it. */
 static char *parent_of(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -573,7 +573,7 @@ static char *parent_of(const char *name)
     return strndup(name, slash ? (size_t)(slash - name) : 0);
 }
 
-/* Opens the folder `path` below the run's folder, and creates it if necessary. */
+/* Opens the folder `path` in the run's folder; creates it if necessary. */
 static qn_status open_folder(qn_run_folder *f, const char *path, int *out, qn_err *err)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -635,7 +635,7 @@ static qn_status sync_folder(qn_run_folder *f, const char *path, qn_err *err)
     return st;
 }
 
-/* Names reach the disk with their folders, and these with theirs: each is synced once. */
+/* A name is on the disk when its folder is synced, so all parent folders are synced, each once. */
 static qn_status sync_parents(qn_run_folder *f, qn_err *err)
 {
     const qn_map_entry *entry;

@@ -48,7 +48,7 @@ wait $! 2>/dev/null || true
 [ ! -e "$(echo killed/*_metrics.json)" ] || fail "the run was over before it was killed"
 [ -s "$(echo killed/*_omega_t000100.npy)" ] || fail "a snapshot from before the checkpoint is missing"
 cp -r killed damaged
-refused 4 'killed: the run in this folder was another one: it had "seed=0", this one has "seed=5"' \
+refused 4 'killed: the run in this folder is a different one: it has "seed=0", this one has "seed=5"' \
     long --seed 5 --resume --out killed
 refused 4 '.* it had "nu0=0.0001", this one has "nu0=0.002"' long --nu0 0.002 --resume --out killed
 mv killed moved
