@@ -1,4 +1,4 @@
-/* compile.c - kernel text to device module.
+/* compile.c - turns kernel text into a device module.
  *
  * Lookup order: the device's map in memory, the folder on disk, the compiler. The key is a SHA-256
  * over everything that affects the result, and nothing else.
@@ -142,7 +142,7 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     qn_blob blob = { 0 };
     qn_err err;
 
-    /* Some drivers compile again to hand out the binary. */
+    /* Some drivers compile again to return the binary. */
     if (!qn_kcache_is_on(device->ctx->kcache) || !device->backend->binary ||
         device->backend->binary(device->dev, module, &blob, &err) != QN_OK || !blob.data)
         return;
@@ -168,7 +168,7 @@ static void note_resources(qn_device *device, const qn_kernel_module *module, co
     }
 }
 
-/* From disk when the entry exists and the device accepts it, else from text. */
+/* Loads from disk if the entry exists and the device accepts it, else compiles the text. */
 static qn_status build(qn_device *device, const qn_kernel_module *module, const char *defines,
                        const char *key, qn_module **out, qn_err *err)
 {
@@ -260,7 +260,7 @@ void qn_compile_drop(qn_ctx *ctx, qn_module *modules[QN_MAX_DEVICES])
     }
 }
 
-/* Found by the key over everything that affects it. */
+/* Looks the module up by its key. */
 static qn_status compile_by_key(qn_device *device, const qn_kernel_module *module, loaded **out,
                                 qn_err *err)
 {
@@ -308,7 +308,8 @@ qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_modul
     if ((st = compile_by_key(device, module, &entry, err)) != QN_OK)
         return st;
     *out = hold(device, entry);
-    /* Entries of that map stay for good; without memory the key is computed again. */
+    /* Entries of that map are never removed; if out of memory, the key is computed again next
+     * time. */
     if (is_builtin(module) && qn_map_put(&device->builtin, module->name, entry) == QN_OK)
         hold(device, entry);
     trim(device);

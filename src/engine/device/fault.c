@@ -1,4 +1,4 @@
-/* fault.c - parse fault rules and count events against them. */
+/* fault.c - parses fault rules and counts events against them. */
 #include "engine/device/context.h"
 
 #include "hal/sim/sim_limits.h"
@@ -16,7 +16,7 @@ typedef struct {
     int place;
     char stage[64]; /* "" matches every stage */
     size_t above_bytes;
-    unsigned long first, count; /* from the first-th event on, this often */
+    unsigned long first, count; /* number of the first event to fail, and how many fail */
     unsigned long seen, hit;
 } rule;
 

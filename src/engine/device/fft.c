@@ -1,8 +1,8 @@
-/* fft.c - plans of transforms: from memory, from the disk cache, or newly made.
+/* fft.c - FFT plans: from memory, from the disk cache, or newly made.
  *
- * What is stored on disk is up to the library (compiled kernels, measured choices); here it is one
- * entry of the kernel cache per device and shape. FFTW's choices depend only on the processor and
- * the sides of a field, so cpu and sim share them for any number of threads and batches.
+ * Each library decides what to store (compiled kernels, measured choices); the kernel cache has one
+ * entry per device and shape for it. FFTW's choices depend only on the processor and the sides of a
+ * field, so cpu and sim share them for any number of threads and batches.
  */
 #include "engine/device/context.h"
 
@@ -50,7 +50,7 @@ static void make_key(const qn_device *device, const qn_fft_shape *shape, char ou
     qn_hex(digest, sizeof digest, out);
 }
 
-/* The library's kernels count like our own; FFTW has none. */
+/* Kernels of the FFT library count like our own; FFTW has none. */
 static void count(qn_device *device, const qn_fft_build *build, double start_us)
 {
     qn_ctx *ctx = device->ctx;
@@ -109,7 +109,7 @@ qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out,
         return QN_OK;
     if ((st = make(device, shape, out, &scratch_bytes, err)) != QN_OK)
         return qn_prefix(err, "fft %s", name);
-    /* Without room in the map the caller owns it, which is always right. */
+    /* If it cannot be stored in the map, the caller owns it, which is always correct. */
     *is_own = scratch_bytes > 0 || qn_map_put(&device->ffts, name, *out) != QN_OK;
     return QN_OK;
 }

@@ -33,7 +33,8 @@ static int place_of(const qn_stage *stage, int a)
     return first;
 }
 
-/* Spread evenly: a stage is checked when the running share passes a whole number. */
+/* Spreads checks evenly: a stage is checked when the accumulated percentage passes a multiple of
+ * 100. */
 static int is_sampled(const qn_ctx *ctx, uint64_t k)
 {
     const double share = ctx->settings.verify_pct / 100;

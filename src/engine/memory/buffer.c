@@ -1,4 +1,4 @@
-/* buffer.c - making, reading and writing buffers from the host.
+/* buffer.c - makes buffers, and reads and writes them from the host.
  *
  * The copies themselves are in residency.c; this file decides when the host needs one. Uploads
  * never happen here: data moves when a stage needs it.

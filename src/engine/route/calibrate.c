@@ -1,7 +1,7 @@
-/* calibrate.c - what devices can do, measured op by op.
+/* calibrate.c - measures devices op by op.
  *
- * Sizes grow until an op has used up its time, so a slow device gets fewer points instead of a
- * long wait. The CPU is measured with every other device, since thresholds compare the two.
+ * Sizes grow until an op has used up its time, so on a slow device fewer sizes are measured. The
+ * CPU is measured along with every other device, since thresholds compare the two.
  */
 #include "engine/route/route.h"
 
@@ -45,8 +45,8 @@ static int fits(const qn_device *device, const qn_op_sample *s)
     return bytes <= room / 2 && bytes <= most_bytes;
 }
 
-/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Quick ops run more
- * often than asked for, since a few runs could all fall into a moment when the machine is busy. */
+/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Short ops run more
+ * often than requested, since a few runs could all coincide with other load. */
 static qn_status measure(qn_measure *m, int n_samples, qn_model *model, double *resident,
                          double *cold, qn_err *err)
 {

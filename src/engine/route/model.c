@@ -17,7 +17,7 @@ enum {
 /* Sizes in one bucket differ by up to 19 %, and so do their times. Noise is at least five times
  * that. */
 static const double noise_floor = 0.04;
-/* The same where the expectation comes from other buckets. */
+/* The noise floor if the expectation comes from other buckets. */
 static const double guess_floor = 0.07;
 
 void qn_model_free(qn_model *model)
@@ -65,7 +65,7 @@ static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
                                                                          : NULL;
 }
 
-/* NULL for lack of memory: the sample is lost, which does no harm. */
+/* NULL if out of memory: the sample is lost, which does no harm. */
 static qn_model_bucket *need_bucket(qn_model *model, qn_i64 bucket)
 {
     const int at = find_place(model, bucket);
@@ -258,7 +258,7 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
     }
     if (!nearest)
         us = line_at(prior, size);
-    else if (size > 2 * known[n - 1]->size) /* it may cost no more than the largest size did */
+    else if (size > 2 * known[n - 1]->size) /* it costs at least as much as the largest size */
         us = known[n - 1]->min_us;
     else
         us =
@@ -404,7 +404,7 @@ static int is_telling(const qn_model *model, const qn_model_bucket *b, double si
                     : b->n == 0 || b->n >= QN_MODEL_CONFIRM;
 }
 
-/* Slow samples that outweigh earlier samples or the expectation of the bucket. */
+/* Number of slow samples that outweigh earlier samples or the expectation of the bucket. */
 static int votes_needed(const qn_model_bucket *b, double times)
 {
     return b->n < QN_MODEL_CONFIRM && times < ABSURD ? b->n + 1 : QN_MODEL_CONFIRM;
