@@ -1,4 +1,4 @@
-/* cmd_solweig_run.c - `quern solweig run`: a city through the time steps of a weather file. */
+/* cmd_solweig_run.c - `quern solweig run`: computes a city for the time steps of a weather file. */
 
 #include "cli/solweig_options.h"
 
@@ -29,7 +29,7 @@ static const char *const examples[] = {
     NULL
 };
 
-/* Cuts the list of --weather into `text`, which the caller frees, and `files`. */
+/* Splits the list of --weather into `files`, which point into `text`; the caller frees `text`. */
 static qn_status read_weather(const qn_args *args, char **text, const char **files, size_t *n,
                               qn_err *err)
 {
@@ -75,7 +75,7 @@ static void print_result(const qn_sw_layer_options *layers, const qn_sw_run_opti
     const size_t n = qn_sw_result_n_steps(result);
 
     if (r->was_finished) {
-        printf("the run in %s is finished already: there is nothing to do\n", o->out);
+        printf("the run in %s has already finished: nothing to do\n", o->out);
         return;
     }
     printf("%lld x %lld pixels of %g m, %zu time step%s: %.3f s", (long long)r->grid.rows,

@@ -28,7 +28,7 @@ static const char *check_chunk(const char *value)
                : NULL;
 }
 
-/* As sha256sum prints them: a name with a backslash or line end is escaped and marked. */
+/* In the format of sha256sum: a name with a backslash or line end is escaped and marked. */
 static qn_status print_root(void *user, const char *path, const uint8_t root[QN_MERKLE_NODE],
                             qn_err *err)
 {

@@ -61,7 +61,7 @@ exits 0 les --checkpoint-every 15 --resume --out again
 exits 0 les --out whole
 same again whole
 exits 0 les --checkpoint-every 30 --resume --out again
-has "$out" '^the run in again is finished already: there is nothing to do$'
+has "$out" '^the run in again has already finished: nothing to do$'
 same again whole
 refused 4 '.* it had "seed=0", this one has "seed=5"' les --seed 5 --resume --out again
 exits 0 les --ensemble 2 --precision f64 --checkpoint-every 15 --resume --out pair

@@ -23,7 +23,7 @@ exits 0 hot --out all
 exits 0 hot --out new --resume
 same new
 exits 0 hot --out new --resume
-has "$out" '^the run in new is finished already: there is nothing to do$'
+has "$out" '^the run in new has already finished: nothing to do$'
 
 # Files of other options stay, and the run says so.
 exits 0 hot --out new --sky iso
