@@ -27,7 +27,7 @@ has "$out" '^the run in new has already finished: nothing to do$'
 
 # Files of other options stay, and the run says so.
 exits 0 hot --out new --sky iso
-has "$err" '^quern: warn: new: files of an earlier run with other options stay beside those of this run$'
+has "$err" '^quern: warn: new: also has files of an earlier run with other options$'
 exits 4 hot --out new --resume
 has "$err" 'it had "sky=1", this one has "sky=0"'
 

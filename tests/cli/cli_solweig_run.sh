@@ -147,14 +147,14 @@ refused 2 '--dsm FILE is needed' quern solweig run --weather day.txt --out x
 refused 2 '--weather FILE is needed' quern solweig run "${city[@]}" --out x
 refused 2 '--lat, --lon and --utc come together' quern solweig run "${city[@]}" --weather day.txt \
     --lat 57 --out x
-refused 2 'day.txt does not say where it is from' quern solweig run "${city[@]}" --weather day.txt \
+refused 2 'day.txt does not say its location' quern solweig run "${city[@]}" --weather day.txt \
     --out x
 refused 2 "'heat' is no output" hot --outputs tmrt,heat --out x
 refused 2 "--tile: 'ten'" hot --tile ten --out x
 refused 2 '.*--above-day' hot --above-day warm --out x
 refused 6 '.*nowhere.tif' quern solweig run --dsm nowhere.tif --weather day.txt "${place[@]}" --out x
 refused 6 '.*none.epw' quern solweig run "${city[@]}" --weather none.epw --out x
-refused 6 '.*5 rows of weather, from 2006-07-26 05:00 to 2006-07-26 23:00, none of them in the asked time' \
+refused 6 '.*5 rows of weather, from 2006-07-26 05:00 to 2006-07-26 23:00, none of them in the requested time' \
     hot --from 2007-01-01 --out x
 head -c 200 city/dsm.npy >cut.npy
 refused 6 '.*cut.npy' quern solweig run --dsm cut.npy --weather day.txt "${place[@]}" --out x

@@ -1,7 +1,7 @@
 /* map_png.c - maps.
  *
- * The picture is laid out once, in pixels: the title at the top, the map below it on the left, the
- * legend on its right, the bar of lengths under the map.
+ * The layout is fixed in pixels: the title at the top, the map below it on the left, the legend to
+ * its right, the scale bar below the map.
  */
 #include "domain/solweig/picture/map_png.h"
 #include "util/file.h"
@@ -89,7 +89,7 @@ static void draw_text(canvas *c, int x, int y, int size, const char *text)
     }
 }
 
-/* As large as fits, but at least one pixel per dot; the edge cuts off a title that is too long. */
+/* As large as fits, but at least one pixel per dot; a title that is too long is cut off. */
 static void draw_title(canvas *c, const char *title)
 {
     const int width = qn_sw_font_letters(title) * QN_SW_FONT_STEP;
@@ -100,7 +100,7 @@ static void draw_title(canvas *c, const char *title)
 
 /* The map. */
 
-/* How a grid becomes pixels: `zoom` pixels for a cell, or one pixel for `shrink` x `shrink`. */
+/* How a grid becomes pixels: `zoom` pixels per cell, or one pixel per `shrink` x `shrink` cells. */
 typedef struct {
     int zoom, shrink;
     int width, height;
@@ -117,7 +117,7 @@ static scale scale_of(qn_i64 rows, qn_i64 cols)
     return s;
 }
 
-/* Mean of the finite pixels of one block; NaN if none is. */
+/* Mean of the finite pixels of one block; NaN if there are none. */
 static double block_mean(const qn_sw_map_grid *g, size_t block)
 {
     if (g->value)
@@ -139,7 +139,7 @@ static void draw_grid(canvas *c, const qn_sw_map_grid *g, scale s, double low, d
     }
 }
 
-/* Legend and lengths. */
+/* Legend and scale bar. */
 
 static void draw_legend(canvas *c, int x, int height, double low, double high, const char *unit)
 {
@@ -183,14 +183,14 @@ static void draw_lengths(canvas *c, scale s, double pixel_size)
     draw_text(c, MARGIN, y + 9, 1, text);
 }
 
-/* The scale's ends: the ones in `map`, or the least and the greatest value of the grid; far enough
- * apart that values between them can be distinguished. */
+/* The ends of the scale: those in `map`, or the smallest and largest value of the grid, widened so
+ * that values between them can be distinguished. */
 static void find_range(const qn_sw_map_grid *g, double *low, double *high)
 {
     const int is_asked = *low != *high;
     double a = is_asked ? *low : (double)g->low, b = is_asked ? *high : (double)g->high;
 
-    if (a > b) { /* not one finite value */
+    if (a > b) { /* no finite values */
         a = 0;
         b = 1;
     }

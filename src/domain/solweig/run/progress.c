@@ -1,7 +1,7 @@
-/* progress.c - what of a tile is on the disk, so that an interrupted run loses little.
+/* progress.c - saves the progress of a tile, so that an interrupted run loses little.
  *
- * Steps depend on those before them by the state of the tile alone: delayed radiation and the sums
- * of the summary. A checkpoint is this state, and the figures so far.
+ * A step depends on earlier ones only through the state of the tile: delayed radiation and the sums
+ * of the summary. A checkpoint is this state and the figures so far.
  */
 #include "run_impl.h"
 
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A checkpoint is due after this many times what the last one took, and not before LEAST_S. */
+/* The next checkpoint is due after TIMES the duration of the last one, but not before LEAST_S. */
 enum { TIMES = 50, LEAST_S = 20 };
 
-/* The interval can be set, for tests and for disks that are lost often. */
+/* The interval can be set, for tests and for machines that are interrupted often. */
 static double least_us(void)
 {
     return 1e6 * qn_env_number("QUERN_CHECKPOINT_S", LEAST_S);
@@ -89,7 +89,7 @@ static qn_status save_state(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_
     QN_TRY(
         qn_sw_outputs_scratch(job->outputs, "state", slot->tile.number, (qn_i64)step, &path, err));
     QN_TRY(qn_out_direct(path, &out, err));
-    slot->stage = "checkpoint"; /* what a device fails in from here on */
+    slot->stage = "checkpoint"; /* the stage that a device failure from here on is reported for */
     QN_TRY(qn_sw_tile_save(job->tile, out.file, err));
     slot->stage = NULL;
     QN_TRY(qn_out_commit(&out, err));
@@ -109,7 +109,7 @@ qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err
     if (!job->outputs || step >= job->forcing.n ||
         start - job->checkpoint_us < (pause > least && least > 0 ? pause : least))
         return QN_OK;
-    QN_TRY(qn_sw_job_await_writes(job, err)); /* all before `step` is written */
+    QN_TRY(qn_sw_job_await_writes(job, err)); /* so that everything before `step` is written */
     QN_TRY(with_figures(job, &slot->tile, step, qn_sw_figures_save, err));
     QN_TRY(save_state(job, slot, step, err));
     QN_TRY(qn_sw_outputs_note(job->outputs, tile, (qn_i64)step, 0, err));
