@@ -1,4 +1,5 @@
-/* selftest.h - parameters of selftest.c: every kind of member that parameter structs may have. */
+/* selftest.h - parameters of selftest.c, with every kind of member that parameter structs may
+ * have. */
 #ifndef QN_KERNEL_SELFTEST_H
 #define QN_KERNEL_SELFTEST_H
 
