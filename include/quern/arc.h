@@ -39,7 +39,7 @@ typedef struct qn_arc_options {
 #include <quern/options/arc.def>
 } qn_arc_options;
 
-/* Which programs run on which grids, and what is written. */
+/* Which programs run on which grids, and which files to write. */
 typedef struct qn_arc_run_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
@@ -76,7 +76,7 @@ typedef struct qn_arc_program {
 
 typedef struct qn_arc qn_arc;
 
-/* NULL options stand for the defaults. Free it before its context is closed. */
+/* NULL options mean the defaults. Free it before its context is closed. */
 QN_API qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err);
 QN_API void qn_arc_free(qn_arc *arc); /* NULL is fine */
 
@@ -96,7 +96,7 @@ typedef struct qn_arc_result {
     const char *program, *task;
     int is_test, pair;  /* index among the test or the training pairs, from 0 */
     const char *status; /* "ok", "error" (the program failed), "limit" */
-    const char *error;  /* why, in a sentence; NULL: it did not fail */
+    const char *error;  /* error message; NULL: it did not fail */
     int64_t steps;      /* primitives executed */
     int is_solved;      /* 1: the output is as expected; 0: it is not; -1: no output was expected */
     int differing;      /* cells that differ from the expected grid; -1: not comparable */

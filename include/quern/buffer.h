@@ -1,8 +1,8 @@
 /* buffer.h - arrays that know where their valid copies are.
  *
- * A qn_buf is one logical array with up to one host copy and one copy per device. Stages and
- * the calls below move data only when the side that needs it is stale. Writing anywhere makes
- * every other copy stale.
+ * A qn_buf is one logical array with up to one host copy and one copy per device. Stages and the
+ * calls below move data only if the copy that needs it is stale. Writing one copy makes all others
+ * stale.
  */
 #ifndef QUERN_BUFFER_H
 #define QUERN_BUFFER_H

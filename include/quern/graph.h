@@ -19,8 +19,8 @@ extern "C" {
 
 typedef struct qn_graph qn_graph;
 
-/* Extents in points (MAP), groups (GROUP) or teams (TEAM), half open. At most 2^30 per axis;
- * a 1-D range may be longer when the kernel's body uses GI. */
+/* Extents in points (MAP), groups (GROUP) or teams (TEAM), half open. At most 2^30 per axis; a 1-D
+ * range may be longer if the kernel's body uses GI. */
 typedef struct qn_range {
     qn_i64 x0, x1, y0, y1, z0, z1;
 } qn_range;
@@ -86,7 +86,7 @@ QN_API qn_status qn_graph_stage(qn_graph *graph, const char *name, const qn_kern
 QN_API qn_status qn_graph_op(qn_graph *graph, const char *name, const char *op, qn_range range,
                              const qn_arg *args, int n_args, qn_err *err);
 
-/* A stage that is a C function on the host. data[i] is the host address of buffers[i]. */
+/* Adds a stage that is a C function on the host. data[i] is the host address of buffers[i]. */
 typedef qn_status (*qn_host_fn)(void *user, void *const *data, qn_err *err);
 QN_API qn_status qn_graph_host(qn_graph *graph, const char *name, qn_host_fn fn, void *user,
                                qn_buf *const *buffers, const qn_arg_mode *modes, int n_buffers,
@@ -119,7 +119,7 @@ QN_API qn_status qn_graph_run(qn_graph *graph, qn_err *err);
 /* Waits for the last run and returns its status. */
 QN_API qn_status qn_graph_wait(qn_graph *graph, qn_err *err);
 
-/* 1 when qn_graph_wait would return at once: the run is over, or has failed. */
+/* 1 if qn_graph_wait would return at once: the run is over, or has failed. */
 QN_API int qn_graph_is_done(qn_graph *graph);
 
 /* Sets what happens to runs of this graph when a device fails. With QN_FALLBACK_ERROR, the run or

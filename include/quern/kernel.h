@@ -49,7 +49,7 @@ typedef struct qn_kernel_info {
     uint8_t n_args;
     uint8_t folds;  /* the body uses GI, so a long 1-D range may be folded over gy */
     uint8_t unroll; /* MAP: points per work item on a device (UNROLL in the head), else 1 */
-    int lanes; /* GROUP: items per group. TEAM: 0, chosen per device, unless it was defined. MAP: 0
+    int lanes;      /* GROUP: items per group. TEAM: 0 (chosen per device), unless defined. MAP: 0
                 */
     /* MAP: one bit per argument, set if every point touches its element gx (GI, if the body uses
      * GI); nothing is known about the others. */

@@ -90,7 +90,7 @@ QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
  * row by row. `bytes` is the size of `out`. */
 QN_API qn_status qn_les_vorticity(qn_les *les, void *out, size_t bytes, qn_err *err);
 
-/* Copies the energy of one member by wavenumber 0, 1, 2, ...: n_shells doubles. */
+/* Copies the energy of one member for wavenumbers 0, 1, 2, ...: n_shells doubles. */
 QN_API qn_status qn_les_spectrum(qn_les *les, int member, double *out, size_t bytes, qn_err *err);
 
 /* The state of member 0. */

@@ -41,9 +41,9 @@ typedef enum qn_status {
     QN_ERR_USAGE,       /* the request makes no sense */
     QN_ERR_NOMEM,       /* host or device memory */
     QN_ERR_IO,          /* a file or folder could not be read or written */
-    QN_ERR_INPUT,       /* a file was read, and its content is wrong */
+    QN_ERR_INPUT,       /* the content of a file is wrong */
     QN_ERR_LIMIT,       /* beyond a limit of the device or of quern */
-    QN_ERR_INIT,        /* no such backend or device, or it did not open */
+    QN_ERR_INIT,        /* no such backend or device, or it could not be opened */
     QN_ERR_COMPILE,     /* kernel text refused by a compiler */
     QN_ERR_LAUNCH,      /* the device refused a launch or a copy */
     QN_ERR_TIMEOUT,     /* the device did not finish in time */

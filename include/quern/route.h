@@ -40,7 +40,7 @@ typedef struct qn_route_option {
  * are. A stage bound to a device has one option. */
 QN_API int qn_route_options(qn_graph *graph, int stage, qn_route_option *out, int max);
 
-/* Why the stage runs where it does: "best", "kept" (no device is better by 10 %), "probe",
+/* Why the stage runs on its device: "best", "kept" (no device is better by 10 %), "probe",
  * "pinned", "cpu-only", "mode", "threshold", "balance". */
 QN_API const char *qn_route_reason(const qn_graph *graph, int stage);
 

@@ -133,7 +133,7 @@ QN_API qn_status qn_sw_walls(qn_ctx *ctx, const qn_sw_layer_options *layers,
                              const qn_sw_wall_options *options, float *height, float *aspect,
                              qn_sw_wall_report *report, qn_err *err);
 
-/* Runs through the time steps of a weather series. */
+/* Runs over the time steps of a weather series. */
 
 typedef struct qn_sw_weather_step {
     qn_i64 minutes;         /* local time since the start of 1970; the end of the interval */

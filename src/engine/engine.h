@@ -71,7 +71,7 @@ const char *qn_device_state(const qn_ctx *ctx, int device);   /* "ok", "lost", "
 /* True when the router may choose the device. */
 int qn_device_is_candidate(const qn_ctx *ctx, int device);
 
-/* The device that --backend names alone, -1 for "auto" and lists. */
+/* The single device in --backend, -1 for "auto" and lists. */
 int qn_ctx_pinned(const qn_ctx *ctx);
 
 /* For work that is repeated on the CPU when a device fails: where stages are placed from now on (as
@@ -227,7 +227,7 @@ qn_status qn_segments_sum(qn_segments *segments, qn_graph *graph, const char *na
 
 /* Knowledge of the router. */
 
-/* Cost of copies between host and device. 10^9 bytes per second. */
+/* Cost of copies between host and device; rates in 10^9 bytes per second. */
 typedef struct qn_link {
     double h2d_us, h2d_gbps, d2h_us, d2h_gbps;
     double sync_us; /* time of a run on the device beyond its copies and stages */
@@ -404,7 +404,7 @@ qn_status qn_report_json(qn_ctx *ctx, const qn_run_info *info, qn_str *out, qn_e
 /* Starts recording the history of every array of the context; call it before the first is made. */
 qn_status qn_ledger_open(qn_ctx *ctx, qn_err *err);
 
-/* Writes the map of all arrays as Markdown; `title` is what ran. */
+/* Writes the map of all arrays as Markdown; `title` names the run. */
 qn_status qn_ledger_write(const qn_ctx *ctx, const char *title, const char *path, qn_err *err);
 
 /* Serves metrics over HTTP during a run: GET /metrics, GET /health, on 127.0.0.1:`port`; 0 means

@@ -113,7 +113,7 @@ struct qn_op {
     qn_exactness exactness; /* how much a device's result may differ from the CPU's */
     double tolerance;
     qn_split_axis split;
-    int chain_step; /* 1 + the code of the step of kernel/vector.h that gives the same bits; 0: none */
+    int chain_step; /* 1 + code of the bit-identical step in kernel/vector.h; 0: none */
     qn_yardstick yardstick;
     /* For an op that is measured by itself and is not a MAP over plain arrays: sets range, bytes
      * and values for sample->n, which it may round. */
@@ -163,7 +163,7 @@ typedef struct qn_tool {
     size_t n_ops;
 } qn_tool;
 
-/* All tools, ended by NULL. The engine reads the list; the layer of the tools defines it. */
+/* All tools, ended by NULL. The engine reads the list; the tools' layer defines it. */
 extern const qn_tool *const qn_tools[];
 
 #endif

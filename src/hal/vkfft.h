@@ -23,7 +23,7 @@ static inline char *qn_vkfft_setlocale(void)
 
 #include "hal/fft_kernels.h"
 
-/* Everything but device, context and streams. `bytes` must live as long as the plan. */
+/* Fills in everything but device, context and streams. `bytes` must live as long as the plan. */
 static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shape, uint64_t *bytes)
 {
     const uint64_t rows = (uint64_t)shape->rows, cols = (uint64_t)shape->cols;

@@ -41,8 +41,8 @@ CONST_TABLE(u32, SHA_K,
     d += h;                                                                                        \
     h += SHA_UPPER0(a) + SHA_VOTE(a, b, c);
 
-/* Sixteen rounds; WORD(t, i, ...) gives round t + i its constant and word. After them every
- * variable is back in its place. */
+/* Sixteen rounds; WORD(t, i, ...) gives round t + i its constant and word. Afterwards every
+ * variable has its old role again. */
 #define SHA_ROUNDS(t, WORD)                                                                        \
     SHA_ROUND(a, b, c, d, e, f, g, h, WORD(t, 0, m.w0, m.w1, m.w9, m.w14))                         \
     SHA_ROUND(h, a, b, c, d, e, f, g, WORD(t, 1, m.w1, m.w2, m.w10, m.w15))                        \

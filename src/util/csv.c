@@ -219,7 +219,7 @@ static qn_status refuse_nul(const reader *r)
     return fail_at(r, line, "NUL byte; this is not a text file");
 }
 
-/* Takes over `text`, which has one writable byte after its `bytes`. */
+/* Takes ownership of `text`, which has one writable byte after its `bytes`. */
 static qn_status parse_owned(const char *name, char *text, size_t bytes, qn_csv *out, qn_err *err)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";

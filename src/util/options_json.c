@@ -1,4 +1,5 @@
-/* options_json.c - option structs from JSON files and command lines, and as JSON. */
+/* options_json.c - makes option structs from JSON files and command lines, and JSON from
+ * structs. */
 #include "util/options.h"
 
 #include "util/json.h"

@@ -11,7 +11,7 @@
 
 typedef struct qn_write_queue qn_write_queue;
 
-/* `run` does the work of an item. `drop` frees the item, whether it ran or not; may be NULL. */
+/* `run` does the work of an item. `drop` frees the item, even if it did not run; may be NULL. */
 typedef struct qn_write_work {
     qn_status (*run)(void *item, qn_err *err);
     void (*drop)(void *item);

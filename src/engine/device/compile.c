@@ -79,7 +79,7 @@ static void make_key(const qn_device *device, const qn_kernel_module *module, co
     qn_hex(digest, sizeof digest, out);
 }
 
-/* QUERN_DUMP=dir: the complete text as the compiler gets it. */
+/* QUERN_DUMP=dir: writes the complete text for the compiler. */
 static void dump(const qn_device *device, const qn_kernel_module *module, const char *text)
 {
     static const char *const endings[] = { "c", "cl", "cu" };
@@ -151,7 +151,7 @@ static void keep(qn_device *device, const char *key, qn_module *module)
     free(blob.data);
 }
 
-/* Registers and local memory of run-time kernels, where the backend reports them. */
+/* Records registers and local memory of run-time kernels, if the backend reports them. */
 static void note_resources(qn_device *device, const qn_kernel_module *module, const qn_module *made)
 {
     qn_metrics *const metrics = device->ctx->metrics;

@@ -76,7 +76,7 @@ typedef struct qn_device {
     int lost;
     int is_loss_counted;
     char failure[480]; /* why a split last continued without it, with the stage; "": none did */
-    unsigned n_queued; /* stages submitted and not waited for, of all graphs */
+    unsigned n_queued; /* stages of all graphs submitted and not yet waited for */
 } qn_device;
 
 /* Series of the whole context that hot paths update. */
@@ -101,7 +101,7 @@ struct qn_ctx {
     qn_log log;
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
-    int pinned;                        /* slot that --backend names alone, -1 for auto and lists */
+    int pinned;                        /* slot of the only device in --backend, else -1 */
     qn_fallback_policy graph_fallback; /* initial policy of graphs */
     unsigned candidates;               /* devices the router may choose, one bit per slot */
     int is_list;                       /* --backend names several */
@@ -139,11 +139,12 @@ void qn_process_enter(qn_ctx *ctx);
 void qn_drivers_lock(void);
 void qn_drivers_unlock(void);
 
-/* Counts the devices of qn_backends[b]. Fails in a child of a process that has used its driver. */
+/* Counts the devices of qn_backends[b]. Fails in a forked child if the parent has used the
+ * driver. */
 qn_status qn_drivers_count(int b, const qn_hal_config *config, qn_backend_state *state,
                            qn_err *err);
 
-/* True in a child of the process that opened the context on devices. */
+/* Whether this is a forked child of the process that opened the context on devices. */
 int qn_ctx_is_inherited(const qn_ctx *ctx);
 
 /* Checks at the start of a public call that no pointer in `...` is NULL, and that `of`, if not

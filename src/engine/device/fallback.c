@@ -1,8 +1,8 @@
 /* fallback.c - logs and counts fallbacks, and records each device's health.
  *
- * A device is refused after three failures in a row, or when more than a fifth of its last 50
- * stages failed; for 5 s at first, then twice as long each time, at most 5 minutes. Then one stage
- * may try: if it works, the device is used again.
+ * A device is refused after three failures in a row, or if more than a fifth of its last 50 stages
+ * failed: for 5 s at first, then twice as long each time, at most 5 minutes. After that one stage
+ * may try it; if that works, the device is used again.
  */
 #include "engine/device/context.h"
 

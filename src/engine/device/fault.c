@@ -144,7 +144,7 @@ void qn_faults_free(qn_faults *faults)
     free(faults);
 }
 
-/* "svf" names the stage svf and every stage svf.* . */
+/* "svf" matches the stage svf and every stage svf.* . */
 static int matches_stage(const rule *r, const char *stage)
 {
     const size_t len = strlen(r->stage);

@@ -6,7 +6,7 @@
  */
 #include "engine/device/context.h"
 
-/* Returns a backend's status; remembers that a device is lost. */
+/* Passes on a backend's status; records that a device is lost. */
 static qn_status pass(qn_device *device, qn_status st)
 {
     if (st == QN_ERR_DEVICE_LOST)

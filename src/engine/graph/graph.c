@@ -93,8 +93,8 @@ void qn_graph_free(qn_graph *graph)
 
 /* Building. */
 
-/* The graph is about to change: the run in flight ends in its old form, then the stages as added
- * are restored. */
+/* Prepares a change of the graph: waits for the run in flight, then restores the stages as they
+ * were added. */
 static qn_status reopen(qn_graph *graph, qn_err *err)
 {
     const qn_status st = qn_recover_wait(graph, err);
@@ -110,7 +110,7 @@ static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
     qn_status st;
     int i = 0;
 
-    /* Newest first: stages of a chain touch the buffers of the stage before. */
+    /* Newest first: stages of a chain touch the buffers of the previous stage. */
     for (i = graph->n_bufs - 1; i >= 0; i--)
         if (graph->bufs[i].root == root)
             break;

@@ -58,7 +58,7 @@ static qn_buf *root_of(const cut *c, int a)
     return c->stage->args[a].buf_i < 0 ? NULL : c->graph->bufs[c->stage->args[a].buf_i].root;
 }
 
-/* Bytes of a buffer per step along the axis; 0 when it cannot be divided. A MAP over x touches one
+/* Bytes of a buffer per step along the axis; 0 if it cannot be divided. A MAP over x touches one
  * element per point, so a buffer with more elements is not cut with its range. */
 static size_t slice_bytes(const cut *c, int a)
 {
@@ -238,7 +238,7 @@ static qn_status run_pieces(cut *c, qn_i64 *n, qn_err *err)
     return QN_OK;
 }
 
-/* Host copies hold the inputs and receive the results; the device's copies make room. */
+/* Makes the host copies valid, for inputs and results, and drops the device's copies. */
 static qn_status prepare_host(const cut *c, qn_err *err)
 {
     qn_status st = QN_OK;

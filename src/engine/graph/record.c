@@ -73,7 +73,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
 
     if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages + 1, &plan, &err) != QN_OK)
         goto out;
-    /* If memory had to be acquired only now, the key changes: record the next run instead. */
+    /* If memory was allocated only now, the key has changed: record the next run instead. */
     if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)
         goto out;
     qn_plan_key(graph, after);

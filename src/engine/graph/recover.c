@@ -40,8 +40,8 @@ out:
     return st;
 }
 
-/* If the device of earlier runs is lost, the runs whose results this one starts from are repeated
- * first, and then its own last run. */
+/* If the device of earlier runs is lost, repeats the runs whose results this run needs, and then
+ * its own last run. */
 static qn_status recover_inputs(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
@@ -210,7 +210,7 @@ out:
     return st;
 }
 
-/* The stage to name for a failure found at the end: the last one on that device. */
+/* The stage to report for a failure found at the end: the last one on that device. */
 static int last_stage_on(const qn_graph *graph, int slot)
 {
     for (int s = graph->n_stages - 1; s >= 0; s--)

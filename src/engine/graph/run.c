@@ -125,7 +125,8 @@ qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
     return QN_OK;
 }
 
-/* Marks the end of the run on each stream; exact as long as no other graph was submitted since. */
+/* Marks the end of the run on each stream. This is exact if no other graph was submitted
+ * meanwhile. */
 static void set_fence(qn_graph *graph)
 {
     for (int d = 1; d < graph->ctx->n_devices; d++)
@@ -144,7 +145,7 @@ static void set_queue(qn_device *device, unsigned n)
     qn_metric_max(device->m.queue_peak, n);
 }
 
-/* Counted once per run: a replay has no single stages to count. */
+/* Counted once per run, because a replay does not submit single stages. */
 static void note_queued(qn_graph *graph)
 {
     for (int s = 0; s < graph->n_stages; s++) {

@@ -191,7 +191,7 @@ qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_er
     while (st == QN_ERR_NOMEM && ctx->settings.host_budget) {
         const qn_status spilled = spill_one(ctx, &why);
 
-        if (spilled == QN_ERR_NOMEM) /* nothing to spill: the error of the request says more */
+        if (spilled == QN_ERR_NOMEM) /* nothing to spill: the error of the request is more useful */
             return st;
         if (spilled != QN_OK) {
             *err = why;

@@ -8,7 +8,7 @@
 
 #include "engine/device/context.h"
 
-/* What a buffer needs to know of a graph. First member of a graph. */
+/* The part of a graph that buffers use. First member of a graph. */
 typedef struct qn_runs {
     int is_running;     /* between the start of a run and its last submission */
     unsigned in_flight; /* devices with work of the last run, one bit per slot */
@@ -82,8 +82,8 @@ static inline int qn_buf_valid_host(const qn_buf *root)
 /* Bit d: the copy on device d is valid; bit 0 is the host. A lost device has none. */
 unsigned qn_buf_valid_mask(const qn_buf *root);
 
-/* Allocates host memory for the copy (zeroed when the buffer was never written) without fetching
- * the content. */
+/* Allocates host memory for the copy (zeroed if the buffer was never written) without fetching the
+ * content. */
 qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
 
 /* Allocates a block on the device for `stage`, without fetching the content. Uses the rungs of
@@ -117,18 +117,18 @@ void qn_buf_note_host_write(qn_buf *root);
 qn_status qn_buf_await_host(qn_buf *root, qn_err *err);
 
 /* Waits until the host copy may be overwritten: uploads from it have ended, and downloads to it
- * have arrived or failed. A lost device reads nothing any more. */
+ * have arrived or failed. A lost device is not waited for. */
 qn_status qn_buf_await_host_write(qn_buf *root, qn_err *err);
 
-/* Makes the host copy valid, by a download when needed. If the device failed after submission of
- * the run that wrote the content, that run is recovered first. */
+/* Makes the host copy valid, by a download if needed. If the device failed after the run that wrote
+ * the content was submitted, that run is recovered first. */
 qn_status qn_buf_fetch(qn_buf *root, qn_err *err);
 
-/* Called when reading the buffer failed with `st`: recovers the run that wrote it, if that can
- * help. QN_OK: try again. */
+/* Call if reading the buffer failed with `st`: recovers the run that wrote it, if that can help.
+ * QN_OK: try again. */
 qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err);
 
-/* The slot of a device with a valid copy, -1 when there is none. */
+/* The slot of a device with a valid copy, or -1. */
 int qn_buf_find_valid(const qn_buf *root);
 
 /* Frees the device's block; the content must be valid elsewhere, or not matter. */
@@ -146,7 +146,7 @@ qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t
 /* Evict.c. */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
- * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Unless
+ * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Without
  * `may_evict`, only the first of these rungs. */
 qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
                            int may_evict, qn_block **out, qn_err *err);
@@ -155,7 +155,7 @@ qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, c
  * nothing can be freed. */
 int qn_evict_some(qn_device *device);
 
-/* Host memory of `bytes`; over QUERN_HOST_BUDGET the least recently used host copies go to
+/* Acquires host memory; above QUERN_HOST_BUDGET the least recently used host copies are written to
  * files. */
 qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_err *err);
 
@@ -193,7 +193,7 @@ struct qn_ledger {
 /* Called by the engine; without a ledger these do nothing. */
 void qn_ledger_made(const qn_buf *root);
 void qn_ledger_gone(const qn_buf *root);
-/* A graph uses it from stage `first` to stage `last`. */
+/* Records that a graph uses it from stage `first` to stage `last`. */
 void qn_ledger_used(const qn_buf *root, const char *first, const char *last, int is_output);
 
 /* The row, including the counts of buffers that still exist. */

@@ -51,7 +51,8 @@ static qn_status check_targets(const char *name, const int32_t *target, qn_i64 n
     return QN_OK;
 }
 
-/* start[c + 1] ends as the end of cell c: counted, summed up, and moved while filling. */
+/* Sorts items by cell: counts them, sums up, then fills. At the end start[c + 1] is the end of cell
+ * c. */
 static void sort_items(const int32_t *target, qn_i64 n_items, qn_i64 n_cells, qn_i64 *start,
                        int32_t *code)
 {

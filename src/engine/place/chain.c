@@ -191,7 +191,7 @@ static double upload_share(const struct qn_graph_route *route, const qn_buf *roo
     return 1 / readers / qn_chain_spread(route, root, b);
 }
 
-/* Outputs are downloaded in every run; for other results we count how often it happened. */
+/* Probability of a download: 1 for outputs; for other results from how often it happened. */
 static double download_share(const struct qn_graph_route *route, const qn_graph_buf *buf, int b)
 {
     if (buf->is_output)
@@ -292,7 +292,7 @@ static int least_support(const qn_graph *graph, const qn_chain *chain, int devic
     return least;
 }
 
-/* The deciding op: that of the open stage that takes longest on its fastest device. */
+/* The op of the chain: that of the open stage that takes longest on its fastest device. */
 static qn_route_op *find_lead(const qn_graph *graph, const qn_chain *chain)
 {
     qn_route_op *lead = NULL;

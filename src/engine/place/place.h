@@ -90,8 +90,8 @@ struct qn_graph_route {
 void qn_route_graph(qn_graph *graph);
 void qn_route_free(qn_graph *graph);
 
-/* Called before a run (decides again where something has changed, and chooses stages to time),
- * after its submission, and after the wait for it. */
+/* Call before a run (decides again if something has changed, and chooses stages to time), after its
+ * submission, and after waiting for it. */
 void qn_route_begin(qn_graph *graph);
 void qn_route_end(qn_graph *graph);
 void qn_route_waited(qn_graph *graph);
@@ -117,8 +117,8 @@ void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, q
 
 /* Probe.c. */
 
-/* Moves one chain for a probe when one is due. The second call ends it: the run took `us` instead
- * of `usual`. */
+/* Moves one chain for a probe if one is due. The second call ends it: the run took `us` instead of
+ * `usual`. */
 void qn_probe_begin(qn_graph *graph);
 void qn_probe_end(qn_graph *graph, double us, double usual);
 
@@ -156,7 +156,7 @@ qn_status qn_chains_make(qn_graph *graph);
  * written is uploaded once. A power of two. */
 int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b);
 
-/* Fills in a chain's prices and view from current knowledge and residency. */
+/* Computes a chain's costs and view from current knowledge and residency. */
 void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive);
 
 /* Places an open chain on the cheapest path, unless the current placement is as good. Returns

@@ -21,8 +21,8 @@ static const double lose_share = 0.005, hopeless_share = 0.0005, hopeless_factor
 
 /* The budget of a graph. */
 
-/* A new graph may lose the time of two runs; otherwise graphs that run only a few times would never
- * be measured. */
+/* A new graph may lose the time of two runs, because otherwise graphs that run only a few times
+ * would never be measured. */
 int qn_route_can_lose(const struct qn_graph_route *r, double us)
 {
     return r->lost_us + fmax(0, us) <= fmax(lose_share * r->own_us, 2 * r->usual_us);
@@ -194,8 +194,8 @@ static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
     return n;
 }
 
-/* On the CPU the first run of a graph touches its memory for the first time, so it counts only
- * where nothing is known. */
+/* On the CPU the first run of a graph touches its memory for the first time, so it counts only if
+ * nothing else is known. */
 static int may_teach(const struct qn_graph_route *r, int s, int device)
 {
     return device != QN_CPU_SLOT || r->n_runs > 0 || r->ops[s]->models[device].n_buckets < 2;

@@ -15,10 +15,10 @@
 enum {
     FIRST_TRY = 40,   /* runs before anything is tried ... */
     LONG_TRY = 10,    /* and for long runs, of which there will be few */
-    STALE_RUNS = 200, /* after which the models' objections to a device are doubted */
+    STALE_RUNS = 200, /* after these runs the models' doubts about a device are ignored */
     PAUSE = 256,      /* runs between two trials of a device; doubled after each failed trial */
     MOST_PAUSE = 8192,
-    ABSURD = 16,    /* times the usual time: the machine was busy elsewhere */
+    ABSURD = 16,    /* times the usual time: other load disturbed the run */
     MOST_ABSURD = 2 /* of a trial; more cannot be an accident */
 };
 static const double lost_share = 0.02, factor_most = 3, long_us = 1000, seen_gain = 0.95;
@@ -64,7 +64,7 @@ static uint64_t situation_of(const qn_graph *graph, unsigned alive)
     return key;
 }
 
-/* The device that has all open stages, or -1. */
+/* The device with all open stages, or -1. */
 static int present_device(const qn_graph *graph)
 {
     const struct qn_graph_route *r = graph->route;

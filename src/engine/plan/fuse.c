@@ -44,7 +44,7 @@ static const qn_stage_arg *output_of(const qn_stage *stage)
 
 /* Finding chains. */
 
-/* Facts about the stages, for the search of chains. */
+/* Facts about the stages, for finding chains. */
 typedef struct {
     const qn_graph *graph;
     int *uses, *reader;   /* by buffer: how many arguments use it; the last stage that reads it */

@@ -119,7 +119,7 @@ typedef struct qn_plan {
     qn_branches branches;
     int crossings, elided;
     qn_touch *touched; /* by buffer */
-    int one_device;    /* slot when every step is on one non-CPU device, else -1 */
+    int one_device;    /* slot, if every step is on one non-CPU device, else -1 */
 } qn_plan;
 
 /* The failure that stopped a run, and its place. */
@@ -139,7 +139,7 @@ typedef struct qn_recording {
     qn_replay *replay; /* NULL: the steps are submitted again without planning */
     int device;
     uint64_t value_gen;
-    int *launch_i;     /* per stage: its launch in the recording, -1 when in parts */
+    int *launch_i;     /* per stage: its launch in the recording, -1: launched in parts */
     qn_launch *shapes; /* per stage: span, group and grid of that launch */
     uint64_t tick;
 } qn_recording;
@@ -184,7 +184,7 @@ struct qn_graph {
     qn_stage *stages;
     int n_stages;
     size_t cap_stages;
-    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when none were joined */
+    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL if none were fused */
     qn_graph_buf *bufs;
     int n_bufs;
     size_t cap_bufs;

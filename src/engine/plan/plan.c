@@ -154,8 +154,7 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
                 QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
     for (int i = 0; i < plan->n; i++)
         touch(graph, plan, &plan->steps[i]);
-    /* A run that continues after a stop keeps program order: the stages before it are in an earlier
-     * plan. */
+    /* A continued run keeps program order, since earlier stages are in an earlier plan. */
     QN_TRY(from > 0 ? qn_branches_none(graph, &plan->branches, err)
                     : qn_branches_find(graph, graph->stage_device, &plan->branches, err));
     plan->one_device = only_device(plan);

@@ -11,7 +11,7 @@ enum {
     BUCKETS_PER_OCTAVE = 4,
     CONFIRM_FAST = 2,
     MOST_SCALE = 64,
-    ABSURD = 16 /* times the expected time: the machine was busy elsewhere */
+    ABSURD = 16 /* times the expected time: other load disturbed the run */
 };
 
 /* Sizes in one bucket differ by up to 19 %, and so do their times. Noise is at least five times
@@ -162,7 +162,7 @@ static void fit(qn_model *model)
         model->fit = (qn_line){ a, b };
 }
 
-/* After any change; small ones do not make the router decide again. */
+/* Call after any change. Small ones do not make the router decide again. */
 static void changed(qn_model *model)
 {
     int is_news = 0;
@@ -339,7 +339,7 @@ static void relieve(qn_model *model)
             scale(model->buckets[i], 1 / model->buckets[i]->factor);
 }
 
-/* The slowness may pass, so the device is probed until probes confirm it. */
+/* The slowdown may be temporary, so the device is probed until probes confirm it. */
 static void became_slow(qn_model *model, double ratio)
 {
     if (model->relief > 0 ||
@@ -349,8 +349,8 @@ static void became_slow(qn_model *model, double ratio)
     model->relief_at = model->n_samples;
 }
 
-/* The device as a whole has become faster or slower. Earlier measurements are scaled by what the
- * last samples say, and the buckets of these samples start again with them. */
+/* The device as a whole has become faster or slower. Earlier measurements are scaled by the ratio
+ * of the last samples, and the buckets of these samples restart with them. */
 static void rescale(qn_model *model)
 {
     double ratios[QN_MODEL_CONFIRM], ratio;
@@ -396,8 +396,8 @@ static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, doub
     return model->n_run >= (side > 0 ? QN_MODEL_CONFIRM : CONFIRM_FAST) && run_spans_buckets(model);
 }
 
-/* Whether the sample describes the whole device. Too fast after one or two samples only means that
- * those were a cold start. */
+/* Whether the sample says something about the whole device. If it is too fast after only one or two
+ * samples, those were just a cold start. */
 static int is_telling(const qn_model *model, const qn_model_bucket *b, double size, int side)
 {
     return side > 0 ? qn_model_support(model, size) >= QN_MODEL_CONFIRM
@@ -410,8 +410,8 @@ static int votes_needed(const qn_model_bucket *b, double times)
     return b->n < QN_MODEL_CONFIRM && times < ABSURD ? b->n + 1 : QN_MODEL_CONFIRM;
 }
 
-/* The first sample since the change in a bucket from before it. It shows the error of the scaling,
- * for neighbouring buckets too. */
+/* Takes the first new sample of a scaled bucket. It shows the error of the scaling, for
+ * neighbouring buckets too. */
 static void renew(qn_model *model, qn_model_bucket *b, qn_timed s)
 {
     const double ratio = s.us / b->median_us;

@@ -43,8 +43,8 @@ typedef struct qn_model {
     int n_buckets;
     qn_line fit;
     uint64_t n_samples;  /* samples ever added, including those set aside */
-    uint64_t generation; /* rises when predictions change by more than 2 %, or become doubtful */
-    /* Samples in a row that were off to the same side. */
+    uint64_t generation; /* increases when predictions change by more than 2 % or become doubtful */
+    /* Samples in a row that were off in the same direction. */
     struct {
         qn_timed sample;
         qn_i64 bucket;

@@ -1,8 +1,8 @@
 /* route.h - the router's knowledge, and how one decision follows from it.
  *
- * Private to engine/. Per op and device there is a time model (model.h); per device a link, a speed
- * for ops that were never measured, and its load. Graphs use this through place/, which prices the
- * choices for each chain of stages; other work uses choose.c.
+ * Private to engine/. There is a time model per op and device (model.h), and per device a link, a
+ * speed for ops that were never measured, and its load. Graphs use this through place/, which
+ * computes the costs for each chain of stages; other work uses choose.c.
  */
 #ifndef QN_ENGINE_ROUTE_H
 #define QN_ENGINE_ROUTE_H
@@ -59,7 +59,7 @@ struct qn_router {
 qn_status qn_router_open(qn_ctx *ctx, qn_err *err);
 void qn_router_close(qn_ctx *ctx);
 
-/* Reads profiles, or makes a quick scan where there are none; once. */
+/* Reads profiles once, or makes a quick scan if there are none. */
 void qn_router_inform(qn_ctx *ctx);
 
 /* Measured copies, for links that were not calibrated. */
@@ -89,7 +89,7 @@ typedef struct qn_route_view {
     int support[QN_MAX_DEVICES];
 } qn_route_view;
 
-/* The cheapest device; the present one (-1: none) unless the gain is above 10 %. */
+/* The cheapest device, but the current one (-1: none) unless the gain is above 10 %. */
 int qn_route_settle(const qn_route_view *view, int present, qn_why *why);
 int qn_route_is_gain(double present_us, double best_us);
 
@@ -119,7 +119,7 @@ int qn_route_can_spend(const qn_route_op *op);
 /* Explain.c: every routing decision as rows of a CSV file:
  *
  * seq,stage,op,size,candidate,predicted_us,chosen,actual_us,reason: one row per candidate of a
- * decision. `chosen` is 1 in the row of the chosen device; actual_us is given when the stage was
+ * decision. `chosen` is 1 in the row of the chosen device; actual_us is given if the stage was
  * timed. The file is written when the context closes. */
 
 qn_status qn_explain_open(const char *path, qn_explain **out, qn_err *err);

@@ -195,7 +195,7 @@ static void begin(qn_split *split)
     }
 }
 
-/* The block of each worker; one that failed before the start gets none. */
+/* Computes the block of each worker; one that failed before the start gets none. */
 static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
 {
     double rates[QN_MAX_DEVICES];
@@ -205,7 +205,7 @@ static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
     qn_share_by_rate(n_items, rates, split->n_set, blocks);
 }
 
-/* At most what the buffers hold, and small enough for every worker to get a chunk. */
+/* As many as the buffers hold, but few enough for every worker to get a chunk. */
 static qn_i64 chunk_size(const qn_split *split, qn_i64 n_items)
 {
     const qn_i64 fair = (n_items + split->n_set - 1) / split->n_set;

@@ -29,7 +29,7 @@ typedef struct qn_chunk_source {
     void (*finish)(void *state, int worker, qn_chunk chunk);
     /* The chunk was not done; another worker gets it. */
     void (*give_back)(void *state, int worker, qn_chunk chunk);
-    /* The worker takes no more chunks. Its own block is open to all workers. */
+    /* The worker takes no more chunks; other workers may take its block. */
     void (*leave)(void *state, int worker);
     /* Items that no worker has taken yet. */
     qn_i64 (*left)(void *state);
@@ -76,7 +76,7 @@ typedef struct qn_rebalance {
 int qn_share_rebalance(qn_rebalance *state, const qn_i64 *items, const double *finish_us, int k,
                        double *rates);
 
-/* Select.c: sets of devices, for work that is spread over several. */
+/* Select.c: sets of devices for a split. */
 
 /* Measured rates of `n` devices that can be compared: items per ms in this context's split batches,
  * or, from the profiles, a rate between memory speed and arithmetic speed. 0 when a device has
@@ -93,13 +93,14 @@ int qn_devices_set(qn_ctx *ctx, const char *text, int *out);
 
 /* A chunk's place on a device. */
 typedef struct qn_split_slot {
-    qn_graph *graph; /* of the slot, or of its last chunk in this run when the work has them */
+    qn_graph *graph; /* of the slot; if the work has its own graphs, that of the last chunk */
     qn_chunk chunk;
     double n_tasks;  /* tasks of its chunk */
     double begin_us; /* when the chunk was submitted */
 } qn_split_slot;
 
-/* A device with its slots, used in turn: `n_busy` of them, from `oldest` on, have a chunk. */
+/* A device with its slots, which are used in turn: `n_busy` of them, from `oldest` on, have a
+ * chunk. */
 typedef struct qn_split_worker {
     qn_device *device;
     qn_split_slot slots[QN_SPLIT_MAX_DEPTH];

@@ -152,7 +152,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
 static void account(qn_split *split, qn_split_worker *worker, const qn_split_slot *slot)
 {
     const double now = qn_ctx_now_us(split->ctx);
-    /* A chunk starts on the device when the one submitted before it is done. */
+    /* A chunk starts on the device when the previous one is done. */
     const double us = now - (slot->begin_us > worker->free_us ? slot->begin_us : worker->free_us);
 
     worker->free_us = now;

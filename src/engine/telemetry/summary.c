@@ -28,7 +28,7 @@ static const char *count(printer *p, double value)
     return qn_format_count(value, slot(p), NUMBER);
 }
 
-/* One decimal is enough here, unlike in messages about memory that did not fit. */
+/* One decimal is enough here, unlike in messages about insufficient memory. */
 static const char *bytes(printer *p, double value)
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };

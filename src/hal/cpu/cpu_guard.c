@@ -16,7 +16,7 @@
 static const size_t guard_bytes = (size_t)1 << 30; /* before and after each copy */
 
 typedef struct copy {
-    char *map;  /* NULL: the size of the argument is not known */
+    char *map;  /* NULL: the size of the argument is unknown */
     char *data; /* inside the mapping; the kernel's `args` point here */
     size_t room, bytes;
 } copy;

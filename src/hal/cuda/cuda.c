@@ -210,7 +210,7 @@ out:
     return st;
 }
 
-/* Results are ignored: after a fault every call fails, and the context must go anyway. */
+/* Results are ignored: after a fault every call fails, and the context must be released anyway. */
 static void cuda_close(qn_dev *dev)
 {
     qn_err ignored;

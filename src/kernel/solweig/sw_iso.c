@@ -108,7 +108,7 @@ MAP(sw_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
         sw_side_heat(s, steps, step, SW_S, ew) + sw_side_heat(w, steps, step, SW_W, ew);
 }
 
-/* For checks: radiation on side d, with everything else given. Planes of `given`: kup, lup, ldown,
+/* For checks: radiation on side d, with given inputs. Planes of `given`: kup, lup, ldown,
  * shaded. */
 MAP(sw_iso_side, VAL(sw_sky_par, p), VAL(sw_body, body), VAL(i32, d), IN(i32, now),
     IN(sw_moment, steps), IN(float, svf), IN(float, shadow), IN(float, given), OUT(float, sun),

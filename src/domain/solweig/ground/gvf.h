@@ -50,7 +50,7 @@ qn_status qn_sw_gvf_new(qn_ctx *ctx, const qn_sw_gvf_options *options, qn_sw_gvf
                         qn_err *err);
 void qn_sw_gvf_free(qn_sw_gvf *gvf);
 
-/* Adds the work that is done once for a surface. */
+/* Adds the stages that run once for a surface. */
 qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps,
                                  qn_err *err);
 

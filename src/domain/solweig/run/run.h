@@ -75,8 +75,9 @@ typedef struct qn_sw_run_hooks {
 
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
-    double step_mean_s;               /* of a step of a tile; NaN, as are the next two, where an
-                                       * interrupted run had finished all tiles */
+    /* Of one step of a tile; NaN, like the next two, if an interrupted run had finished all
+     * tiles. */
+    double step_mean_s;
     double tile_mean_ms, tile_p95_ms; /* from the start of a tile to its last file */
     double stitch_ms;                 /* copying cores out */
 } qn_sw_run_times;

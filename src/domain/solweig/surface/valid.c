@@ -89,7 +89,7 @@ static qn_status valid_box(const qn_sw_place *place, const uint8_t *mask, qn_win
     return QN_OK;
 }
 
-/* A copy of `box` of a layer, NaN outside the mask; absent stays absent. */
+/* Copies `box` of a layer, with NaN outside the mask; an absent layer stays absent. */
 static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_window box,
                            qn_sw_raster *out, qn_err *err)
 {

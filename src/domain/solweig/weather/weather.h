@@ -39,7 +39,7 @@ typedef struct qn_sw_date_filter {
     enum { QN_SW_ALL_DATES, QN_SW_BETWEEN, QN_SW_EVERY_YEAR } kind;
     qn_i64 first, last;      /* minutes, for QN_SW_BETWEEN */
     int first_day, last_day; /* month * 100 + day, for QN_SW_EVERY_YEAR; may wrap */
-    uint32_t hours;          /* bit h: rows stamped in hour h; 0 means all */
+    uint32_t hours;          /* bit h: rows with a stamp in hour h; 0 means all */
 } qn_sw_date_filter;
 
 /* `start` and `end` are YYYY-MM-DD, YYYY-MM-DDTHH:MM, or both MM-DD: whole days of any year. Each
