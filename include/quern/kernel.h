@@ -90,7 +90,6 @@ QN_API qn_status qn_kernels_with(const qn_kernel_module *module, const char *def
 /* The kernel of that name in the module, or NULL. */
 QN_API const qn_kernel_info *qn_kernels_find(const qn_kernel_module *module, const char *name);
 
-/* The built-in kernel of that name, or NULL. */
 QN_API const qn_kernel_info *qn_kernel_builtin(const char *name);
 
 #ifdef __cplusplus

@@ -86,7 +86,6 @@ static void add_estimate(qn_estimate *sum, const qn_estimate *one)
     sum->se_us = hypot(sum->se_us, one->se_us);
 }
 
-/* The sum of the times of several cells. */
 static qn_batch_times sum_of(const cell *cells, int n)
 {
     qn_batch_times sum = { 0 };

@@ -17,7 +17,6 @@ qn_status qn_launch_range(const qn_backend *backend, qn_dev *dev, const qn_devic
                           qn_launch *call, const qn_range *range, int team_lanes, int *n_launches,
                           qn_err *err);
 
-/* Whether any kernel of the module is a TEAM. */
 int qn_module_has_teams(const qn_kernel_module *module);
 
 #endif

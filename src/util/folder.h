@@ -17,7 +17,6 @@ typedef struct qn_folder {
 qn_status qn_folder_list(const char *path, qn_folder *out, qn_err *err);
 void qn_folder_free(qn_folder *folder);
 
-/* Whether `path` is a folder. */
 int qn_is_folder(const char *path);
 
 /* Whether `path` ends in `ending`, such as ".png". */

@@ -52,7 +52,6 @@ static qn_i64 length_of(const qn_task_spec *spec, qn_i64 i)
            (choices > 1 ? (qn_i64)(qn_random_u64(spec->seed + 1, (uint64_t)i) % choices) : 0);
 }
 
-/* Bytes of all messages of a task. */
 static qn_i64 bytes_of(const qn_task_spec *spec)
 {
     qn_i64 bytes = 0;

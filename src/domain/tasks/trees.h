@@ -29,7 +29,6 @@ qn_status qn_trees_build(qn_trees *trees, qn_graph *graph, const char *name, qn_
 /* Marks all inputs except the leaves as changed. */
 qn_status qn_trees_touch(qn_trees *trees, qn_err *err);
 
-/* Nodes of a level of tree `t`. */
 qn_i64 qn_trees_nodes(const qn_trees *trees, int t, int level);
 
 /* Trees on the host. */

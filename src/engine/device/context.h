@@ -130,7 +130,7 @@ struct qn_ctx {
     char started[24];
 };
 
-/* Process.c. */
+/* process.c. */
 
 /* Records the process that opens the context. */
 void qn_process_enter(qn_ctx *ctx);
@@ -155,10 +155,10 @@ int qn_ctx_is_inherited(const qn_ctx *ctx);
 qn_status qn_check_call(const char *call, const qn_ctx *ctx, const char *names,
                         const void *const *given, size_t n, qn_err *err);
 
-/* Device.c. */
+/* device.c. */
 qn_status qn_device_check(const qn_ctx *ctx, int device, qn_err *err); /* is there one? */
 
-/* Stream.c. */
+/* stream.c. */
 
 /* Counts one submission on `on` and returns its point. */
 qn_point qn_stream_step(qn_device *device, qn_stream on);
@@ -185,7 +185,7 @@ int qn_points_are_done(qn_device *device, const qn_points *points);
 qn_status qn_device_sync(qn_device *device, qn_err *err);
 void qn_streams_close(qn_device *device);
 
-/* Settings.c: flags override the environment, which overrides defaults; resolved once per
+/* settings.c: flags override the environment, which overrides defaults; resolved once per
  * context. */
 
 /* Fills the plain settings of the context (log, route, fallback, threads, budgets, folders). */
@@ -197,7 +197,7 @@ void qn_settings_faults(const qn_options *options, qn_str *out);
 /* Converts "80%" of `free_bytes`, or "512M", to bytes. */
 qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out, qn_err *err);
 
-/* Fault.c: injected faults, from QUERN_FAULT and qn_options.fault.
+/* fault.c: injected faults, from QUERN_FAULT and qn_options.fault.
  *
  * A list, separated by commas, of rules `where[:stage][>bytes][@n][*count]`; where = compile alloc
  * launch copy_h2d copy_d2h timeout device_lost corrupt. Parts `sim.key=value` are limits of the sim
@@ -211,12 +211,11 @@ void qn_faults_free(qn_faults *faults);
 /* Counts one event and returns whether a rule makes it fail. `stage` may be NULL, `bytes` 0. */
 int qn_fault_hits(qn_faults *faults, const char *where, const char *stage, size_t bytes);
 
-/* Fallback.c: logs and counts fallbacks, and tracks the health of devices. */
+/* fallback.c: logs and counts fallbacks, and tracks the health of devices. */
 
 qn_fallbacks *qn_fallbacks_new(void);
 void qn_fallbacks_free(qn_fallbacks *list);
 
-/* The reason class of a status. */
 const char *qn_fallback_reason(qn_status status);
 
 /* Health. */
@@ -226,7 +225,7 @@ void qn_health_mismatch(qn_device *device, int mismatched);
 /* 0 while the device is refused. After the pause one caller gets 1, and its stage is the probe. */
 int qn_health_ok(qn_device *device);
 
-/* Compile.c: turns kernel text into device modules, with caches in memory and on disk. */
+/* compile.c: turns kernel text into device modules, with caches in memory and on disk. */
 
 enum { QN_MODULES_KEPT = 512 };
 
@@ -245,7 +244,7 @@ int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel);
 /* Unloads all modules of the device. */
 void qn_compile_close(qn_device *device);
 
-/* Fft.c: FFT plans, made once per device and shape. */
+/* fft.c: FFT plans, made once per device and shape. */
 
 /* The device's plan for the shape, made on first use. The device owns it, except for a plan with
  * its own working memory, which has only one user: then *is_own is set, and the caller frees it

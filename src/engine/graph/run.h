@@ -8,7 +8,7 @@
 
 #include "engine/place/place.h"
 
-/* Submit.c. */
+/* submit.c. */
 /* Streams that a step may use: separate ones in a plain submission, a single one during capture. */
 typedef struct qn_lanes {
     qn_stream upload, compute, download;
@@ -40,11 +40,11 @@ qn_status qn_stage_fft_run(qn_stage *stage, qn_device *device, const qn_launch_a
 void qn_stage_fft_ignore(const qn_stage *stage, void *want, const void *got);
 void qn_stage_fft_free(qn_graph *graph, qn_stage_fft *fft);
 
-/* Capture.c. */
+/* capture.c. */
 /* Records the plan of `recording` on its device, launches numbered for later updates. */
 qn_status qn_capture(qn_graph *graph, qn_recording *recording, qn_err *err);
 
-/* Record.c. */
+/* record.c. */
 qn_recording *qn_record_find(qn_graph *graph, const uint64_t key[2]);
 /* Plans the whole graph from its current residency, allocates memory and stores the plan under
  * `key`, captured on the device if possible. NULL if this run cannot be recorded. */
@@ -53,11 +53,11 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2]);
 qn_status qn_record_run(qn_graph *graph, qn_recording *recording, qn_err *err);
 void qn_record_free(qn_graph *graph);
 
-/* Run.c. */
+/* run.c. */
 /* Call when the run has ended: removes its stages from the device queues. */
 void qn_run_settled(qn_graph *graph);
 
-/* Recover.c. */
+/* recover.c. */
 /* Starts a run: saves what a rerun would need, and moves stages off devices that are lost or
  * unhealthy, which is a fallback too. */
 qn_status qn_recover_begin(qn_graph *graph, qn_err *err);
@@ -76,7 +76,7 @@ qn_status qn_recover_wait(qn_graph *graph, qn_err *err);
 /* Rung 4: runs a splittable stage through the device in pieces, at most 2^6. */
 qn_status qn_split_stage(qn_graph *graph, int stage, qn_err *err);
 
-/* Graph.c. */
+/* graph.c. */
 /* Adds a stage with the head `kernel`. */
 qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
                        const qn_kernel_info *kernel, qn_range range, const qn_arg *args,
@@ -84,13 +84,13 @@ qn_status qn_graph_add(qn_graph *graph, const char *name, const qn_op *op,
 /* qn_graph_compile with an error. */
 qn_status qn_graph_prepare(qn_graph *graph, qn_err *err);
 
-/* Run.c. */
+/* run.c. */
 /* The run loop without replay, from a stage on. */
 qn_status qn_graph_run_from(qn_graph *graph, int stage, qn_err *err);
 /* Reacts to a failure: frees memory, or moves the stage. *next is the stage to continue with. */
 qn_status qn_graph_go_on(qn_graph *graph, const qn_failure *failure, int *next, qn_err *err);
 
-/* Stage_clock.c. */
+/* stage_clock.c. */
 /* Times one step for QUERN_TIMING or as a sample for the router. */
 typedef struct qn_stage_clock {
     int is_on;
@@ -105,7 +105,7 @@ qn_status qn_clock_stop(qn_graph *graph, const qn_step *step, qn_stream on, qn_s
 /* Call for a failed step instead of stopping the clock. */
 void qn_clock_cancel(qn_graph *graph, const qn_step *step, qn_stage_clock *clock);
 
-/* Verify.c. */
+/* verify.c. */
 /* Submits graph->plan, which holds stage `s` alone, and checks it if it is one of the sampled
  * stages. On failure *failure has the place. A mismatch counts as a failure of the device, and
  * after two in a row the device is refused; the CPU's result replaces the wrong one. */

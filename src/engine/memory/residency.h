@@ -143,7 +143,7 @@ void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, s
 qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes,
                         qn_err *err);
 
-/* Evict.c. */
+/* evict.c. */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
  * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Without
@@ -163,12 +163,12 @@ qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_er
 qn_status qn_evict_unspill(qn_buf *root, qn_err *err);
 void qn_evict_forget(qn_buf *root);
 
-/* Hold.c: how large a tile may be; computed from numbers only. */
+/* hold.c: how large a tile may be; computed from numbers only. */
 
 /* `budget_bytes` matters only for devices with their own memory. */
 qn_tile_limits qn_tile_limits_of(const qn_device_info *info, uint64_t budget_bytes);
 
-/* Ledger.c: the history of every buffer of a context, by name, for the map of a whole run.
+/* ledger.c: the history of every buffer of a context, by name, for the map of a whole run.
  *
  * Freeing a buffer frees its counters, so a context with a ledger records them first. Without a
  * ledger, the default, this costs nothing. */

@@ -100,13 +100,13 @@ void qn_route_waited(qn_graph *graph);
 void qn_route_timed(qn_graph *graph, int stage, int device, double us);
 void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status);
 
-/* Stage.c. */
+/* stage.c. */
 
 /* Records the cost of every candidate, and writes the rows of the last run. */
 void qn_route_predict(qn_graph *graph);
 void qn_route_explain(qn_graph *graph);
 
-/* Run.c. */
+/* run.c. */
 
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
@@ -115,7 +115,7 @@ void qn_route_note_light(qn_graph *graph);
 /* Assigns the stages of a chain to the devices in `device`. */
 void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why);
 
-/* Probe.c. */
+/* probe.c. */
 
 /* Moves one chain for a probe if one is due. The second call ends it: the run took `us` instead of
  * `usual`. */
@@ -136,7 +136,7 @@ void qn_tried_drop(qn_graph *graph);
 int qn_route_can_lose(const struct qn_graph_route *route, double us);
 void qn_route_lose(struct qn_graph_route *route, double us);
 
-/* Trial.c. */
+/* trial.c. */
 
 void qn_trials_reset(qn_trials *trials);
 
@@ -147,7 +147,7 @@ void qn_trial_end(qn_graph *graph, double us);
 /* Call when the usual time of runs has changed, so that earlier results may be out of date. */
 void qn_trial_doubt(struct qn_graph_route *route, int is_slower);
 
-/* Chain.c. */
+/* chain.c. */
 
 /* Cuts the graph's stages into graph->route->chains. */
 qn_status qn_chains_make(qn_graph *graph);

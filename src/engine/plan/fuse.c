@@ -194,7 +194,6 @@ static qn_status make_stage(const qn_stage *stages, const int *members, int n, q
     return QN_OK;
 }
 
-/* Frees what make_stage has made. */
 static void free_made(const struct qn_fusion *f, qn_stage *stages)
 {
     for (int i = 0; i < f->n_built; i++) {

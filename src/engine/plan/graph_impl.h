@@ -144,7 +144,7 @@ typedef struct qn_recording {
     uint64_t tick;
 } qn_recording;
 
-/* Fence.c: marks exactly where one run ends.
+/* fence.c: marks exactly where one run ends.
  *
  * Waiting for a point (stream.c) also waits for later work on its stream. That is fine for a single
  * graph. If several graphs take turns on a device, the end of one would be seen only when the next
@@ -214,7 +214,7 @@ struct qn_graph {
     qn_err failure;              /* and why */
 };
 
-/* Order.c. */
+/* order.c. */
 qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
 /* Frees the memory of the temporaries on one device (0: the host); the graph must not be
@@ -222,7 +222,7 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp 
 void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
 
-/* Plan.c. */
+/* plan.c. */
 /* Steps for stages [from, to); the number after the last stage means the outputs. */
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
 /* Allocates memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost, and *stage is
@@ -234,7 +234,7 @@ void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
 
-/* Branch.c. */
+/* branch.c. */
 /* Assigns all stages to streams; `device` has the slot of each, NULL means one device for all. */
 qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
 /* All stages on one stream. */
@@ -254,7 +254,7 @@ static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
     return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
 }
 
-/* Fuse.c. */
+/* fuse.c. */
 /* Replace chains of element-wise stages by one stage each, and restore them. Callers use the
  * numbers of the stages they built; the rest of the engine numbers the stages that run. */
 qn_status qn_fuse(qn_graph *graph, qn_err *err);
@@ -269,7 +269,7 @@ void qn_fuse_update(qn_graph *graph, int stage);
 int qn_stage_reads(const qn_stage *stage, int b);
 int qn_stage_writes(const qn_stage *stage, int b);
 
-/* Spare.c. */
+/* spare.c. */
 /* Whether the buffer's content at the start of a run is part of the run's results. */
 int qn_run_needs(const qn_graph *graph, int b);
 /* A download into the host copy may overwrite input that a rerun would need. It then goes to a
@@ -282,7 +282,7 @@ void qn_spare_landed(qn_graph *graph, int b);
 /* Swaps spare block and host copy. */
 void qn_spare_exchange(qn_graph_buf *buf);
 
-/* Memory_map.c. */
+/* memory_map.c. */
 /* Records in the context's ledger which buffers the graph uses; lifetimes are known. */
 void qn_ledger_graph(const qn_graph *graph);
 

@@ -9,7 +9,7 @@
 #include "engine/ops/registry.h"
 #include "engine/route/route_path.h"
 
-/* Op_sample.c: ops set up with made-up data of a given size, to be measured. */
+/* op_sample.c: ops set up with made-up data of a given size, to be measured. */
 
 /* QN_ERR_UNSUPPORTED if the op's arguments cannot be made up. For matrices n is the number of
  * elements of the result. */
@@ -21,7 +21,7 @@ void qn_op_sample_fill(const qn_op_sample *sample, int arg, void *data);
 /* Work items, the router's measure of size. */
 double qn_op_sample_items(const qn_op_sample *sample);
 
-/* Measure.c. */
+/* measure.c. */
 
 typedef struct qn_measure {
     qn_device *device;

@@ -214,7 +214,6 @@ int qn_model_support(const qn_model *model, double size)
     return n;
 }
 
-/* Prediction from the buckets in `list`. */
 static double predict_from(qn_model_bucket *const *list, int n, const qn_line *line, double size,
                            const qn_line *prior)
 {

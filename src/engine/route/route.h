@@ -116,7 +116,7 @@ void qn_route_note_probe(qn_route_op *op, int n);
  * % of the total. */
 int qn_route_can_spend(const qn_route_op *op);
 
-/* Explain.c: every routing decision as rows of a CSV file:
+/* explain.c: every routing decision as rows of a CSV file:
  *
  * seq,stage,op,size,candidate,predicted_us,chosen,actual_us,reason: one row per candidate of a
  * decision. `chosen` is 1 in the row of the chosen device; actual_us is given if the stage was
@@ -126,7 +126,7 @@ qn_status qn_explain_open(const char *path, qn_explain **out, qn_err *err);
 void qn_explain_put(qn_explain *explain, const qn_explain_row *row);
 qn_status qn_explain_close(qn_explain *explain, qn_err *err);
 
-/* Profile.c: measurements of a device, kept on disk.
+/* profile.c: measurements of a device, kept on disk.
  *
  * One JSON file per device identity (name, architecture, driver, host CPU, threads) in the folder
  * `profile` of the cache. A file that is damaged, or of another format or identity, is ignored with
@@ -139,7 +139,7 @@ qn_status qn_explain_close(qn_explain *explain, qn_err *err);
 qn_status qn_profile_write(qn_ctx *ctx, int device, qn_err *err);
 void qn_profile_save(qn_ctx *ctx, int device);
 
-/* Calibrate.c and threshold.c. */
+/* calibrate.c and threshold.c. */
 
 /* The quick scan of candidates without a profile, at most two seconds in all. Its results become
  * their profile. Simulated devices and CPU devices of other backends are left to qn_calibrate: the

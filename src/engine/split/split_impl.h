@@ -40,7 +40,7 @@ typedef struct qn_chunk_source {
 /* Lets the devices of `split` work until the source is over. */
 qn_status qn_split_serve(qn_split *split, const qn_chunk_source *source, qn_err *err);
 
-/* Chunks.c: a batch in this process. */
+/* chunks.c: a batch in this process. */
 
 typedef struct qn_chunks qn_chunks;
 
@@ -53,7 +53,7 @@ void qn_chunks_free(qn_chunks *chunks);
 
 qn_chunk_source qn_chunks_source(qn_chunks *chunks);
 
-/* Share.c: how many items each device gets; computed from numbers only. */
+/* share.c: how many items each device gets; computed from numbers only. */
 
 /* n / k each; the first ones get the remainder. */
 void qn_share_equal(qn_i64 n, int k, qn_i64 *out);
@@ -76,7 +76,7 @@ typedef struct qn_rebalance {
 int qn_share_rebalance(qn_rebalance *state, const qn_i64 *items, const double *finish_us, int k,
                        double *rates);
 
-/* Select.c: sets of devices for a split. */
+/* select.c: sets of devices for a split. */
 
 /* Measured rates of `n` devices that can be compared: items per ms in this context's split batches,
  * or, from the profiles, a rate between memory speed and arithmetic speed. 0 when a device has
@@ -89,7 +89,7 @@ int qn_rates_of_profile(const qn_ctx *ctx, const int *devices, int n, double *ou
  * `out` has room for QN_MAX_DEVICES. */
 int qn_devices_set(qn_ctx *ctx, const char *text, int *out);
 
-/* Split.c. */
+/* split.c. */
 
 /* A chunk's place on a device. */
 typedef struct qn_split_slot {

@@ -53,7 +53,7 @@ qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const
                          qn_err *err);
 qn_status qn_export_check(const char *path, qn_err *err);
 
-/* Summary.c: a summary of a run in six lines. */
+/* summary.c: a summary of a run in six lines. */
 
 /* Ends a run on stderr:
  *

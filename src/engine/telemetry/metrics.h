@@ -38,7 +38,7 @@ static inline void qn_bits_add(_Atomic uint64_t *to, double amount)
         continue;
 }
 
-/* Histogram.c: the distribution of many values in fixed memory.
+/* histogram.c: the distribution of many values in fixed memory.
  *
  * Observing takes no lock, does not allocate, and may happen in any thread. Quantiles are nearest
  * ranks, within 1.6 % of the true value for values from 1e-9 to 4e12; count, sum, min, max and last
@@ -97,7 +97,7 @@ typedef struct qn_sample {
  * Free it with free(); strings in it live as long as `metrics`. */
 qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
 
-/* Derived.c: metrics that are computed from others when they are read. Each function is the
+/* derived.c: metrics that are computed from others when they are read. Each function is the
  * `derive` of a row in the table of names (metrics.c). Rates over all labels are rates of the sums,
  * never sums of rates. */
 

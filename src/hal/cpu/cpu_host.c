@@ -27,7 +27,6 @@ static const char *widest_vectors(void)
 #endif
 }
 
-/* Removes every `what` from `text`. */
 static void remove_all(char *text, const char *what)
 {
     const size_t n = strlen(what);

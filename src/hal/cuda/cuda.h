@@ -58,7 +58,7 @@ struct qn_module {
     qn_blob image; /* the loaded image, for the disk cache */
 };
 
-/* Cuda.c. */
+/* cuda.c. */
 /* "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)" and its status. */
 qn_status qn_cuda_fail(const qn_cuda_api *cu, const char *entry, CUresult result, qn_err *err);
 

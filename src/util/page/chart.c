@@ -353,7 +353,6 @@ static void add_figure(qn_str *out, const qn_line_chart *chart, const qn_scale *
     free(l.labels);
 }
 
-/* The scales shared by all charts. */
 static void find_scales(const qn_line_chart *charts, size_t n, qn_scale *x, qn_scale *y)
 {
     *x = (qn_scale){ .is_log = charts[0].x.is_log };

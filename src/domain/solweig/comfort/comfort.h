@@ -26,7 +26,6 @@ sw_utci_wind_par qn_sw_utci_prepare_wind(double ta, double rh, int cols);
 qn_status qn_sw_add_utci(qn_graph *graph, const sw_utci_par *par, int rows, qn_buf *tmrt,
                          qn_buf *utci, qn_err *err);
 
-/* Adds UTCI with a map of wind. */
 qn_status qn_sw_add_utci_wind(qn_graph *graph, const sw_utci_wind_par *par, int rows, qn_buf *wind,
                               qn_buf *tmrt, qn_buf *utci, qn_err *err);
 

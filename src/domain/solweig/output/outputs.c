@@ -169,7 +169,6 @@ out:
 
 /* Rasters. */
 
-/* The name of a raster in the folder. */
 static void raster_name(const qn_sw_outputs *o, size_t raster, char out[QN_SW_OUTPUT_NAME + 8])
 {
     char name[QN_SW_OUTPUT_NAME];

@@ -48,7 +48,6 @@ qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config, int ha
                              qn_sw_forcing *out, qn_err *err);
 void qn_sw_forcing_free(qn_sw_forcing *forcing);
 
-/* The body of the person for PET. */
 qn_sw_body qn_sw_body_of(const qn_sw_person *person);
 
 #endif

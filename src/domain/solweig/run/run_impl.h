@@ -143,7 +143,6 @@ qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *st
  * fiftieth of the time of a run. */
 qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err);
 
-/* Loads the figures of a finished tile. */
 qn_status qn_sw_job_load_figures(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 qn_status qn_sw_job_end_tile(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 

@@ -211,7 +211,6 @@ out:
     return st;
 }
 
-/* Sets which walls face a sun. */
 static void set_faces(const qn_sw_beam *sun, sw_ray *ray)
 {
     const float a = sun->azimuth * RADIAN;

@@ -50,7 +50,6 @@ static int has_layer(const qn_sw_layer_options *options, int kind)
     return array_of(options, kind) || path_of(options, kind);
 }
 
-/* The name of a layer in messages. */
 static const char *name_of(const qn_sw_layer_options *options, int kind)
 {
     return array_of(options, kind) ? kinds[kind].name : path_of(options, kind);
