@@ -12,7 +12,7 @@
 
 static const qn_opt options[] = {
     { 'v', "verbose", QN_OPT_FLAG,
-      .help = "limits, budget, tile sizes, profile and crossovers of each device" },
+      .help = "also show limits, budget, tile sizes, profile and crossovers" },
     { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table, with all of -v" },
     { 0 }
 };

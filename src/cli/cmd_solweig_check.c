@@ -140,7 +140,7 @@ const qn_command qn_verb_solweig_check = {
     .summary = "compare with reference data, stage by stage and for whole days",
     .options = options,
     .notes =
-        "--stage stages compares every stage separately, days whole days. An absent file is a\n"
+        "--stage stages compares every stage separately, days whole days. A missing file is a\n"
         "skipped finding. Results are those of --backend. Exit 4: a finding is out of bounds, or\n"
         "a file cannot be read; with --measured, a day is further from measurements than the\n"
         "reference.",

@@ -147,12 +147,10 @@ const qn_command qn_verb_solweig_run = {
     .notes =
         "Files in --out: <name>/<name>_YYYYMMDD_HHMM.tif for every name of --outputs, summary/\n"
         "with means, extremes and hours, timeseries.csv, pois.csv, maps/, run_metadata.json and\n"
-        "report.html. A build without GDAL writes .npy rasters. Files are written in "
-        "run.unfinished/\n"
-        "and get their names when they are whole and on the disk; run.journal says how far the "
-        "run\n"
-        "is. To continue an interrupted run, repeat the command with --resume; it ends with the\n"
-        "same files. Tiling does not change a single bit.\n"
+        "report.html. A build without GDAL writes .npy rasters. Files are written in\n"
+        "run.unfinished/ and get their names when they are complete and on disk; run.journal\n"
+        "records the progress. To continue an interrupted run, repeat the command with --resume;\n"
+        "it ends with the same files. Tiling does not change a single bit.\n"
         "--corrected affects: pressure in the clearness index, distances and aspects in the view\n"
         "of the ground, the id of water, an EPW humidity of 99, walls where there are no trees.",
     .examples = examples,
