@@ -149,7 +149,7 @@ refused 2 '--lat, --lon and --utc come together' quern solweig run "${city[@]}" 
     --lat 57 --out x
 refused 2 'day.txt does not say its location' quern solweig run "${city[@]}" --weather day.txt \
     --out x
-refused 2 "'heat' is no output" hot --outputs tmrt,heat --out x
+refused 2 "'heat' is not an output" hot --outputs tmrt,heat --out x
 refused 2 "--tile: 'ten'" hot --tile ten --out x
 refused 2 '.*--above-day' hot --above-day warm --out x
 refused 6 '.*nowhere.tif' quern solweig run --dsm nowhere.tif --weather day.txt "${place[@]}" --out x
