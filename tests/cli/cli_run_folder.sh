@@ -29,7 +29,7 @@ has "$out" '^the run in new has already finished: nothing to do$'
 exits 0 hot --out new --sky iso
 has "$err" '^quern: warn: new: also has files of an earlier run with other options$'
 exits 4 hot --out new --resume
-has "$err" 'it had "sky=1", this one has "sky=0"'
+has "$err" 'it has "sky=1", this one has "sky=0"'
 
 # An unfinished run is not lost to another tool. Its resumption ends as if nothing had happened.
 QUERN_FAULT='launch:tmrt@3*1' exits 3 hot --out part --fallback error

@@ -164,7 +164,7 @@ echo '{"PET_settings":{"Value":{"clo":9}}}' >warm.json
 refused 6 'person: clo 9 is not within 0.02 to 5' hot --params warm.json --outputs pet --out x
 exits 0 hot --backend cpu --outputs tmrt --hours 13 --resume --out hour # is finished already
 has "$out" 'there is nothing to do'
-refused 4 'hour: .* it had "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
+refused 4 'hour: .* it has "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
 touch file
 refused 1 '.*file' hot --out file/x
 if [ "$(id -u)" != 0 ]; then
