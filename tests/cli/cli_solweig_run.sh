@@ -163,7 +163,7 @@ refused 6 '.*bad.txt' quern solweig run "${city[@]}" --weather bad.txt "${place[
 echo '{"PET_settings":{"Value":{"clo":9}}}' >warm.json
 refused 6 'person: clo 9 is not within 0.02 to 5' hot --params warm.json --outputs pet --out x
 exits 0 hot --backend cpu --outputs tmrt --hours 13 --resume --out hour # is finished already
-has "$out" 'there is nothing to do'
+has "$out" 'nothing to do'
 refused 4 'hour: .* it has "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
 touch file
 refused 1 '.*file' hot --out file/x
