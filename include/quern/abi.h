@@ -1,7 +1,7 @@
-/* abi.h - the layout of public structs, for languages that declare them a second time.
+/* abi.h - the layout of public structs, for bindings in other languages.
  *
- * A binding compares its own sizes and offsets with this table when it loads the library, and
- * refuses one that was built from other headers.
+ * When a binding loads the library, it compares its own sizes and offsets with this table, and
+ * refuses a library built from other headers.
  */
 #ifndef QUERN_ABI_H
 #define QUERN_ABI_H
@@ -12,14 +12,14 @@
 extern "C" {
 #endif
 
-/* A struct as a whole has member "" and offset 0. */
+/* The entry of a whole struct has member "" and offset 0. */
 typedef struct qn_abi_entry {
     const char *type, *member;
     size_t offset, size;
 } qn_abi_entry;
 
-/* Table number `i`: 0 is that of the library itself, the others are those of the tools; NULL past
- * the last one. A table is ended by an entry whose type is NULL. */
+/* Table number `i`: 0 belongs to the library itself, the others to the tools; NULL past the last
+ * one. An entry whose type is NULL ends a table. */
 QN_API const qn_abi_entry *qn_abi_table(int i);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
  *         qn_arc_clear(arc, QN_ARC_CLEAR_PROGRAMS, &err);
  *     }
  *
- * Options are those of `quern arc run` (docs/arc.md), in structs of the same names. Calls on one
+ * Options have the names and meanings of those of `quern arc run` (docs/arc.md). Calls on one
  * qn_arc come from one thread at a time.
  */
 #ifndef QUERN_ARC_H
@@ -39,14 +39,14 @@ typedef struct qn_arc_options {
 #include <quern/options/arc.def>
 } qn_arc_options;
 
-/* Which programs run on which grids, and what is written. */
+/* Which programs run on which grids, and which files to write. */
 typedef struct qn_arc_run_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/arc_run.def>
 } qn_arc_run_options;
 
-/* Fill in the defaults; `size` is that of the struct. */
+/* Fill in the defaults; `size` is sizeof the struct. */
 QN_API void qn_arc_options_init(qn_arc_options *options, size_t size);
 QN_API void qn_arc_run_options_init(qn_arc_run_options *options, size_t size);
 
@@ -57,7 +57,7 @@ QN_API const qn_option_table *qn_arc_run_option_table(void);
 
 typedef struct qn_arc_grid {
     int rows, cols;             /* 1 .. 30 */
-    const unsigned char *cells; /* 0 .. 9, by rows; NULL: there is no grid */
+    const unsigned char *cells; /* 0 .. 9, row by row; NULL: there is no grid */
 } qn_arc_grid;
 
 typedef struct qn_arc_pair {
@@ -66,7 +66,7 @@ typedef struct qn_arc_pair {
 
 typedef struct qn_arc_task {
     const char *id;
-    const qn_arc_pair *pairs; /* first those to learn from, then those of the test */
+    const qn_arc_pair *pairs; /* first the training pairs, then the test pairs */
     int n_train, n_test;
 } qn_arc_task;
 
@@ -76,12 +76,12 @@ typedef struct qn_arc_program {
 
 typedef struct qn_arc qn_arc;
 
-/* NULL options stand for the defaults. Free it before its context is closed. */
+/* NULL options mean the defaults. Free it before its context is closed. */
 QN_API qn_status qn_arc_new(qn_ctx *ctx, const qn_arc_options *options, qn_arc **out, qn_err *err);
 QN_API void qn_arc_free(qn_arc *arc); /* NULL is fine */
 
-/* Copy programs and tasks, which replace those of the same id. When one is wrong, those before it
- * stay, and the error names it. */
+/* Copy programs and tasks, replacing those with the same id. If one is wrong, the error names it,
+ * and those before it stay added. */
 QN_API qn_status qn_arc_add_programs(qn_arc *arc, const qn_arc_program *programs, size_t n,
                                      qn_err *err);
 QN_API qn_status qn_arc_add_tasks(qn_arc *arc, const qn_arc_task *tasks, size_t n, qn_err *err);
@@ -91,27 +91,27 @@ QN_API qn_status qn_arc_clear(qn_arc *arc, int what, qn_err *err);
 
 /* Runs. */
 
-/* One program on one pair. Texts and cells stay until the next call with this qn_arc. */
+/* One program on one pair. Texts and cells are valid until the next call with this qn_arc. */
 typedef struct qn_arc_result {
     const char *program, *task;
-    int is_test, pair;  /* of the test, or of the pairs to learn from; from 0 */
+    int is_test, pair;  /* index among the test or the training pairs, from 0 */
     const char *status; /* "ok", "error" (the program failed), "limit" */
-    const char *error;  /* why, in a sentence; NULL: it did not fail */
-    int64_t steps;      /* executed primitives */
-    int is_solved;      /* 1: the output is the expected one; 0: it is not; -1: none was expected */
+    const char *error;  /* error message; NULL: it did not fail */
+    int64_t steps;      /* primitives executed */
+    int is_solved;      /* 1: the output is as expected; 0: it is not; -1: no output was expected */
     int differing;      /* cells that differ from the expected grid; -1: not comparable */
     int rows, cols;     /* of the output */
-    const int8_t *output; /* by rows; NULL: the output is not a grid, or there is none */
+    const int8_t *output; /* row by row; NULL: the output is not a grid, or there is none */
 } qn_arc_result;
 
-/* Runs programs on the tasks that were added, and gives one result for each pair of a program and a
- * grid. Of the options only pairs, match and timeout_s count; NULL stands for the defaults. */
+/* Runs the added programs on the added tasks, and gives one result for each program and grid. Only
+ * the options pairs, match and timeout_s matter here; NULL means the defaults. */
 QN_API qn_status qn_arc_run(qn_arc *arc, const qn_arc_run_options *options,
                             const qn_arc_result **results, size_t *n, qn_err *err);
 
 /* Answers one request, a line of JSON in the protocol of `quern arc serve`. The answer is a line of
- * JSON with its newline, also when the request is wrong, and stays until the next call. NULL only
- * for lack of memory. */
+ * JSON with its newline, even if the request is wrong; it is valid until the next call. NULL means
+ * out of memory. */
 QN_API const char *qn_arc_ask(qn_arc *arc, const char *line);
 
 /* Whole runs. */
@@ -119,7 +119,7 @@ QN_API const char *qn_arc_ask(qn_arc *arc, const char *line);
 typedef struct qn_arc_score {
     const char *program;
     uint64_t runs, solved;
-    uint64_t errors; /* runs that failed, at a limit or otherwise */
+    uint64_t errors; /* runs that failed, including those at a limit */
     uint64_t steps;
     const char *failure; /* the first failure; NULL: there was none */
 } qn_arc_score;
@@ -129,14 +129,14 @@ typedef struct qn_arc_report {
     uint64_t unscored; /* runs for which no output was expected */
     const qn_arc_score *scores;
     size_t n_scores; /* programs */
-    double wall_s;   /* loading and running */
+    double wall_s;   /* of loading and running */
     char device[32];
-    int is_refused, n_warnings; /* the program texts have errors; their warnings */
-    const char *notes;          /* these errors and warnings, one line each; or NULL */
+    int is_refused, n_warnings; /* the program texts have errors; number of warnings */
+    const char *notes;          /* the errors and warnings, one line each; or NULL */
 } qn_arc_report;
 
 /* `quern arc run`: runs the programs of a file or folder on the tasks of a file or folder, and
- * writes the files that the run options name. Free the report after a failure too: its notes say
+ * writes the files that the run options name. Free the report even after a failure: its notes say
  * what is wrong with a program. */
 QN_API qn_status qn_arc_run_files(qn_ctx *ctx, const char *programs, const char *tasks,
                                   const qn_arc_options *options, const qn_arc_run_options *run,

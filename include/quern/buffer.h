@@ -1,8 +1,8 @@
 /* buffer.h - arrays that know where their valid copies are.
  *
- * A qn_buf is one logical array with up to one host copy and one copy per device. Stages and
- * the calls below move data only when the side that needs it is stale. Writing anywhere makes
- * every other copy stale.
+ * A qn_buf is one logical array with up to one host copy and one copy per device. Stages and the
+ * calls below move data only if the copy that needs it is stale. Writing one copy makes all others
+ * stale.
  */
 #ifndef QUERN_BUFFER_H
 #define QUERN_BUFFER_H
@@ -24,23 +24,23 @@ QN_API qn_status qn_buf_new(qn_ctx *ctx, const char *name, size_t bytes, qn_buf 
 QN_API qn_status qn_buf_wrap(qn_ctx *ctx, const char *name, void *host, size_t bytes, qn_buf **out,
                              qn_err *err);
 
-/* [offset, offset + bytes) of `parent` under a name of its own. It shares the identity of the
- * parent: validity is per parent. Holds a reference to it. */
+/* A view of [offset, offset + bytes) of `parent` under its own name. Whether copies are valid is
+ * tracked for the whole parent. The view holds a reference to the parent. */
 QN_API qn_status qn_buf_view(qn_buf *parent, const char *name, size_t offset, size_t bytes,
                              qn_buf **out, qn_err *err);
 
-/* Drops one reference; device work still using the array finishes first. NULL is fine. */
+/* Drops one reference, after waiting for device work that still uses the array. NULL is fine. */
 QN_API void qn_buf_free(qn_buf *buf);
 
 QN_API size_t qn_buf_bytes(const qn_buf *buf);
 QN_API const char *qn_buf_name(const qn_buf *buf);
 
-/* Copies [offset, offset + bytes) to `dst`, waiting for pending writers. Only these bytes
- * are downloaded when the host copy is stale. */
+/* Waits for pending writers, then copies [offset, offset + bytes) to `dst`. If the host copy is
+ * stale, only these bytes are downloaded. */
 QN_API qn_status qn_buf_read(qn_buf *buf, size_t offset, void *dst, size_t bytes, qn_err *err);
 
-/* `rows` rows of `row_bytes`, `pitch` bytes apart, starting at `offset`, packed into `dst`:
- * the core window of a tile without its halo. */
+/* Packs `rows` rows of `row_bytes`, `pitch` bytes apart and starting at `offset`, into `dst`: the
+ * core of a tile without its margin. */
 QN_API qn_status qn_buf_read_rect(qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
                                   size_t pitch, void *dst, qn_err *err);
 
@@ -54,12 +54,12 @@ typedef enum {
     QN_HOST_DISCARD /* all of it will be written; old content is not fetched */
 } qn_host_access;
 
-/* Makes the host copy valid and gives its address, which is good until the next stage or call
- * that writes the buffer elsewhere, or until the buffer is freed. */
+/* Makes the host copy valid and gives its address. The address is good until a stage or call writes
+ * the buffer elsewhere, or the buffer is freed. */
 QN_API qn_status qn_buf_host(qn_buf *buf, qn_host_access access, void **out, qn_err *err);
 
-/* Allocates memory for the array on a device of the context now instead of when a stage needs it.
- * Other arrays keep theirs: QN_ERR_NOMEM or QN_ERR_LIMIT when there is not enough. */
+/* Allocates the array on a device now instead of when a stage first needs it. No other array is
+ * evicted for it: if memory is short, the result is QN_ERR_NOMEM or QN_ERR_LIMIT. */
 QN_API qn_status qn_buf_reserve(qn_buf *buf, int device, qn_err *err);
 
 typedef struct qn_transfer_count {

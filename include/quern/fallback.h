@@ -1,7 +1,7 @@
-/* fallback.h - what a context had to do on the CPU because a device failed.
+/* fallback.h - stages that ran on the CPU because a device failed.
  *
- * Every fallback is reported on stderr when it happens. This list is for programs that report it
- * in their own way: one entry for each stage and reason, in the order in which they first failed.
+ * Every fallback is reported on stderr when it happens. This list is for programs with reports of
+ * their own: one entry per stage and reason, in the order of the first failures.
  */
 #ifndef QUERN_FALLBACK_H
 #define QUERN_FALLBACK_H
@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct qn_fallback {
     const char *stage, *reason; /* "svf.march", "oom"; good until the next call that runs stages */
-    const char *text;           /* why, as reported the last time */
+    const char *text;           /* the last report of this stage and reason */
     uint64_t count;
 } qn_fallback;
 

@@ -1,20 +1,20 @@
 /* fft.h - Fourier transforms of real fields as stages of a graph.
  *
  * A batch is `batch` fields of `rows` x `cols` reals, one after the other. Each row is padded to
- * cols + 2 reals, so that its spectrum of cols / 2 + 1 complex numbers (real part first) takes the
- * same place:
+ * cols + 2 reals, so that its spectrum of cols / 2 + 1 complex numbers (real part first) fits in
+ * place:
  *
  *     real r(b, y, x)       at (b * rows + y) * (cols + 2) + x
  *     spectrum h(b, ky, kx) at (b * rows + ky) * (cols / 2 + 1) + kx, in complex numbers
  *
- * FORWARD makes the spectrum of reals with exp(-i k.x); INVERSE makes reals of it with exp(+i k.x).
- * Neither is scaled: one after the other multiplies by rows * cols. FORWARD does not look at the
- * two reals that pad a row, and INVERSE leaves nothing meaningful in them. INVERSE relies on
- * columns kx = 0 and kx = cols / 2 being those of a real field (h(-ky) = conj h(ky)); libraries
- * differ in what they make of others.
+ * FORWARD turns reals into their spectrum with exp(-i k.x); INVERSE turns the spectrum into reals
+ * with exp(+i k.x). Neither is scaled: FORWARD and then INVERSE multiply by rows * cols. FORWARD
+ * ignores the two reals that pad a row; after INVERSE their values are undefined. INVERSE expects
+ * columns kx = 0 and kx = cols / 2 to be those of a real field (h(-ky) = conj h(ky)); for other
+ * input, results differ between libraries.
  *
  * FFTW computes them on cpu and sim, VkFFT on opencl and cuda. A plan is made once per device and
- * shape, and what was compiled or measured for it is kept in the cache folder.
+ * shape; compiled code and measurements for it are stored in the cache folder.
  */
 #ifndef QUERN_FFT_H
 #define QUERN_FFT_H
@@ -25,10 +25,10 @@
 extern "C" {
 #endif
 
-/* rows and cols even, from 4 to 65536; products of 2, 3, 5 and 7 are fast, others work.
+/* rows and cols are even, from 4 to 65536; products of 2, 3, 5 and 7 are fast, other sizes work.
  *
- * With `keep`, only modes with |kx| <= keep and |ky| <= keep count, which saves work: INVERSE wants
- * zeros in all others, FORWARD leaves nothing meaningful in them. */
+ * With `keep`, only modes with |kx| <= keep and |ky| <= keep count, which saves work: INVERSE
+ * expects zeros in all others, and after FORWARD the others are undefined. */
 typedef struct qn_fft_shape {
     int rows, cols;
     int batch;  /* from 1 */

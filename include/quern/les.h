@@ -1,6 +1,6 @@
 /* les.h - 2-D turbulence from programs.
  *
- * The options are those of `quern les run` (docs/les.md), in a struct of the same names:
+ * The options have the names and meanings of those of `quern les run` (docs/les.md):
  *
  *     qn_les_options options;
  *     qn_les *les;
@@ -10,10 +10,10 @@
  *     options.dealias = QN_LES_DEALIAS_TWO_THIRDS;
  *     status = qn_les_new(ctx, &options, &les, &err);
  *
- * A qn_les is a flow that stays on the device: it is stepped, inspected, stepped again. qn_les_run
- * is all that the command does: flow, encoded frames, learned operator, rollout, comparison. Fields
- * come from memory and results stay in memory; files are written only to a folder that
- * options.out names.
+ * A qn_les is a flow that stays on the device while the caller steps and inspects it. qn_les_run
+ * does all that the command does: flow, encoded frames, learned operator, rollout, comparison.
+ * Fields come from memory and results stay in memory; files are written only if options.out names a
+ * folder.
  */
 #ifndef QUERN_LES_H
 #define QUERN_LES_H
@@ -50,17 +50,18 @@ enum { QN_LES_FORMAT_NPY, QN_LES_FORMAT_NETCDF, QN_LES_FORMAT_BOTH };
 enum { QN_LES_HOLD_ARRAYS, QN_LES_HOLD_TABLES };
 enum { QN_LES_PROGRESS_OFF, QN_LES_PROGRESS_AUTO, QN_LES_PROGRESS_ON };
 
-/* Texts and arrays are the caller's; calls read them before they return. */
+/* Texts and arrays belong to the caller; they are not used after the call. */
 typedef struct qn_les_options {
     size_t size;
 #define OPTION QN_OPTION_MEMBER
 #include <quern/options/les.def>
 } qn_les_options;
 
-/* Fills in the defaults, those of profile quern; `size` is that of the struct. */
+/* Fills in the defaults of profile quern; `size` is sizeof the struct. */
 QN_API void qn_les_options_init(qn_les_options *options, size_t size);
 
-/* Fills in the defaults of a profile; setting the member alone would change no other. */
+/* Fills in the defaults of a profile; setting the member `profile` alone does not change the
+ * others. */
 QN_API void qn_les_options_profile(qn_les_options *options, int profile);
 
 QN_API const qn_option_table *qn_les_option_table(void);
@@ -69,15 +70,16 @@ QN_API const qn_option_table *qn_les_option_table(void);
 
 typedef struct qn_les qn_les;
 
-/* Makes the field at time 0. An unstable time step is QN_ERR_USAGE, with the largest stable one.
- * NULL options stand for the defaults. Free the flow before its context is closed. */
+/* Makes the field at time 0. An unstable time step is refused with QN_ERR_USAGE and a message that
+ * names the largest stable one. NULL options mean the defaults. Free the flow before you close its
+ * context. */
 QN_API qn_status qn_les_new(qn_ctx *ctx, const qn_les_options *options, qn_les **out, qn_err *err);
 QN_API void qn_les_free(qn_les *les); /* NULL is fine */
 
 typedef struct qn_les_size {
     int n, ensemble; /* cells along a side; members */
-    int is_f64;      /* fields are double, else float */
-    int n_shells;    /* numbers of a spectrum */
+    int is_f64;      /* 1: fields are double; 0: float */
+    int n_shells;    /* length of a spectrum */
 } qn_les_size;
 
 QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
@@ -138,8 +140,8 @@ QN_API qn_status qn_les_inspect(qn_les *les, qn_les_state *out, qn_err *err);
 
 typedef struct qn_les_result qn_les_result;
 
-/* Does what options.what says. When the flow becomes NaN or infinite, the status is QN_ERR_FAILED,
- * and the files of options.out say what is known. */
+/* Does a whole run, as far as options.what says. If the flow becomes NaN or infinite, the status is
+ * QN_ERR_FAILED, and the files in options.out record the run up to there. */
 QN_API qn_status qn_les_run(qn_ctx *ctx, const qn_les_options *options, qn_les_result **out,
                             qn_err *err);
 QN_API void qn_les_result_free(qn_les_result *result); /* NULL is fine */
@@ -147,14 +149,14 @@ QN_API void qn_les_result_free(qn_les_result *result); /* NULL is fine */
 /* An array of a result, which owns it. */
 typedef struct qn_les_array {
     const char *name;
-    const char *type;    /* "<f4", "<f8" or "<i4", as NumPy writes it */
-    const char *columns; /* names of the last dimension, with commas between them; NULL: no table */
+    const char *type;    /* "<f4", "<f8" or "<i4", as in NumPy */
+    const char *columns; /* of a table: names along the last dimension, "a,b"; else NULL */
     int n_dims;
     qn_i64 dims[4]; /* slowest first */
     const void *data;
 } qn_les_array;
 
-/* The array of that name, or NULL when the run did not make it:
+/* The array of that name, or NULL if the run did not make it:
  *
  *     steps                      steps of the snapshots, one per field of omega
  *     omega                      vorticity at these steps, [steps][ensemble][N][N]
@@ -166,8 +168,8 @@ typedef struct qn_les_array {
  *     spectrum                   a table: wavenumber, energy at the first and the last step
  *
  * An ensemble of one member has no ensemble dimension. After options.resume, fields of an ensemble
- * from before the checkpoint are only in the files; of a run that was finished, all are. With options.hold at QN_LES_HOLD_TABLES only
- * the tables are returned. */
+ * from before the checkpoint are only in the files; if the run was already finished, all arrays
+ * are. With options.hold = QN_LES_HOLD_TABLES only the tables are returned. */
 QN_API const qn_les_array *qn_les_result_array(const qn_les_result *result, const char *name);
 
 /* The metrics of the run as JSON, with its options, times, errors and hashes in the member
@@ -179,23 +181,23 @@ typedef struct qn_les_summary {
     const char *device; /* that made the steps or the rollout, "cuda:0" */
     qn_i64 n_steps;     /* made by this run */
     double step_s;      /* seconds per step; NaN without steps */
-    double time;        /* that the flow has reached */
-    int was_finished;   /* before, by the run that was to be resumed: only the metrics are here */
+    double time;        /* time that the flow has reached */
+    int was_finished;   /* the run to be resumed was already finished: only the metrics are here */
 } qn_les_summary;
 
 QN_API void qn_les_result_summary(const qn_les_result *result, qn_les_summary *out);
 
-/* A decoded field against the flow at the same step. */
+/* A decoded field compared with the flow at the same step. */
 typedef struct qn_les_comparison {
     int step;
-    const char *window; /* "fit": learned from it; "forecast": beyond; "codec": decoded only */
+    const char *window; /* "fit": learned from; "forecast": later; "codec": decoded only */
     double lowpass_error, lowpass_correlation; /* without the residual; errors are relative L2 */
     double error, correlation;
     double energy_drift, enstrophy_drift; /* relative */
-    double persistence;                   /* error of keeping the first frame */
+    double persistence;                   /* error if the first frame is the forecast */
 } qn_les_comparison;
 
-/* Comparison `index`; 0 when there is none. */
+/* Comparison `index`; returns 0 if there is none. */
 QN_API int qn_les_result_comparison(const qn_les_result *result, int index, qn_les_comparison *out);
 
 #ifdef __cplusplus

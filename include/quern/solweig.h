@@ -15,12 +15,11 @@
  *     status = qn_sw_svf(ctx, &layers, &options, maps, NULL, NULL, &err);
  *
  * A layer is an array or a file. Arrays have rows x cols pixels, row 0 at the north edge; NaN is no
- * data. When the DSM is an array, results have its shape, with NaN outside the part that is computed
- * because some layer has no data there. When it is a file, results have the shape of the part of the
- * map that all layers cover, which the report names.
+ * data. If the DSM is an array, results have its shape, with NaN where some layer has no data. If
+ * it is a file, results have the shape of the area that all layers cover, which the report names.
  *
- * NULL options stand for the defaults. After a failure results are unchanged. Texts and arrays are
- * the caller's and are read during the call only.
+ * NULL options mean the defaults. After a failure results are unchanged. Texts and arrays belong to
+ * the caller and are read only during the call.
  */
 #ifndef QUERN_SOLWEIG_H
 #define QUERN_SOLWEIG_H
@@ -46,7 +45,7 @@ QN_API const qn_option_table *qn_sw_layer_option_table(void);
 typedef struct qn_sw_grid {
     qn_i64 rows, cols;
     double pixel_size; /* metres */
-    int was_smoothed;  /* the DEM had whole metres and was smoothed */
+    int was_smoothed;  /* the DEM was in whole metres and was smoothed */
 } qn_sw_grid;
 
 /* Values of the choices below. */
@@ -73,19 +72,20 @@ typedef struct qn_sw_svf_report {
     qn_sw_grid grid;
     int n_patches, border;    /* pixels around the core of a tile */
     qn_i64 n_tiles, core;     /* side of a core */
-    double wall_s, stitch_ms; /* stitching: copying cores to where they belong */
+    double wall_s, stitch_ms; /* stitching: copying cores into the maps */
     char device[32];          /* "cuda:0" */
 } qn_sw_svf_report;
 
 /* `maps` gets QN_SW_SVF_MAPS * rows * cols floats: all, N, E, S, W of buildings, then of
- * vegetation, then of vegetation before buildings. `matrices` gets, for buildings, vegetation,
- * vegetation before buildings, rows * cols * ((patches + 7) / 8) bytes each: bit p of a pixel is
- * set when it sees patch p. Both need a DSM in memory. maps, matrices and report may be NULL. */
+ * vegetation, then of vegetation in front of buildings. `matrices` gets rows * cols * ((patches +
+ * 7) / 8) bytes for each of buildings, vegetation, and vegetation in front of buildings: bit p of a
+ * pixel is set if it sees patch p. Both need a DSM in memory. maps, matrices and report may be
+ * NULL. */
 QN_API qn_status qn_sw_svf(qn_ctx *ctx, const qn_sw_layer_options *layers,
                            const qn_sw_svf_options *options, float *maps, uint8_t *matrices,
                            qn_sw_svf_report *report, qn_err *err);
 
-/* The shadow of one sun. */
+/* The shadow for one position of the sun. */
 
 typedef struct qn_sw_shadow_options {
     size_t size;
@@ -102,8 +102,8 @@ typedef struct qn_sw_shadow_report {
     double sunlit;            /* mean of the map; NaN without a valid pixel */
 } qn_sw_shadow_report;
 
-/* `shadow` gets rows * cols floats: 1 in the sun, 0 in the shade of a building, psi in that of a
- * tree; it needs a DSM in memory. shadow and report may be NULL. */
+/* `shadow` gets rows * cols floats: 1 in the sun, 0 in the shade of a building, psi in the shade of
+ * a tree. It needs a DSM in memory. shadow and report may be NULL. */
 QN_API qn_status qn_sw_shadow(qn_ctx *ctx, const qn_sw_layer_options *layers,
                               const qn_sw_shadow_options *options, float *shadow,
                               qn_sw_shadow_report *report, qn_err *err);
@@ -126,13 +126,14 @@ typedef struct qn_sw_wall_report {
     char ending[8]; /* of the files: ".tif" or ".npy" */
 } qn_sw_wall_report;
 
-/* `height` gets rows * cols floats, metres, 0 without a wall; `aspect` as many, degrees clockwise
- * from north. Both need a DSM in memory. height, aspect and report may be NULL. */
+/* `height` gets rows * cols floats in metres, 0 where there is no wall; `aspect` gets rows * cols
+ * floats in degrees clockwise from north. Both need a DSM in memory. height, aspect and report may
+ * be NULL. */
 QN_API qn_status qn_sw_walls(qn_ctx *ctx, const qn_sw_layer_options *layers,
                              const qn_sw_wall_options *options, float *height, float *aspect,
                              qn_sw_wall_report *report, qn_err *err);
 
-/* Runs through the time steps of a weather series. */
+/* Runs over the time steps of a weather series. */
 
 typedef struct qn_sw_weather_step {
     qn_i64 minutes;         /* local time since the start of 1970; the end of the interval */
@@ -159,31 +160,31 @@ typedef struct qn_sw_step {
     double diffuse_fraction;        /* NaN without light */
     double clearness;
     double sun_altitude, sun_azimuth; /* degrees */
-    double tmrt_mean, utci_mean;      /* over valid pixels; NaN if there are none */
-    double sun_fraction;              /* of them in the sun; 0 by night */
+    double tmrt_mean, utci_mean;      /* over valid pixels; NaN without any */
+    double sun_fraction;              /* fraction of valid pixels in the sun; 0 at night */
     qn_i64 n_valid;
     int is_day;
 } qn_sw_step;
 
 typedef struct qn_sw_run_report {
     qn_sw_grid grid;
-    double total_s, svf_s;            /* of the whole run; of the starts of tiles, with sky view */
-    double step_mean_s;               /* of a step of a tile; NaN, like the next two, when a resumed
+    double total_s, svf_s;            /* of the whole run; of preparing tiles, with sky view */
+    double step_mean_s;               /* of one step of a tile; NaN, like the next two, if a resumed
                                        * run had no tile left */
-    double tile_mean_ms, tile_p95_ms; /* from the first work of a tile to its last file */
+    double tile_mean_ms, tile_p95_ms; /* from the start of a tile to its last file */
     double device_bytes_per_pixel;
     qn_i64 n_tiles, core, border; /* pixels: side of a core, width around it */
-    char limited_by[32];          /* what the size of tiles depends on */
+    char limited_by[32];          /* what limits the size of tiles */
     qn_i64 n_tiles_resumed;       /* finished by the interrupted run */
-    qn_i64 n_steps_resumed;       /* that it had finished of tiles that were not */
-    int was_finished;             /* by it, too: there was nothing to do, and there are no steps */
-    int svf_was_read;             /* from the folder `svf` */
-    char svf_note[160];           /* why not; "" where no folder was given */
+    qn_i64 n_steps_resumed;       /* finished steps of its unfinished tiles */
+    int was_finished;             /* nothing was left to do; there are no steps */
+    int svf_was_read;             /* 1: read from the folder `svf` */
+    char svf_note[160];           /* why it was not read; "" if no folder was given */
 } qn_sw_run_report;
 
 typedef struct qn_sw_result qn_sw_result;
 
-/* Keeps the outputs in memory, unless options->files_only. Free *out. */
+/* Keeps the outputs in memory, unless options->files_only is set. Free *out. */
 QN_API qn_status qn_sw_run(qn_ctx *ctx, const qn_sw_layer_options *layers,
                            const qn_sw_run_options *options, qn_sw_result **out, qn_err *err);
 QN_API void qn_sw_result_free(qn_sw_result *result); /* NULL is fine */
@@ -192,7 +193,7 @@ QN_API void qn_sw_result_free(qn_sw_result *result); /* NULL is fine */
 QN_API size_t qn_sw_result_n_steps(const qn_sw_result *result);
 QN_API const qn_sw_step *qn_sw_result_steps(const qn_sw_result *result);
 QN_API const qn_sw_run_report *qn_sw_result_report(const qn_sw_result *result);
-/* n_steps * rows * cols floats of one output, or NULL when it is not there. */
+/* n_steps * rows * cols floats of one output, or NULL if the result does not have it. */
 QN_API const float *qn_sw_result_plane(const qn_sw_result *result, const char *output);
 
 #ifdef __cplusplus

@@ -164,7 +164,7 @@ def test_bad_weather_is_refused(cpu, town):
         quern.solweig.run(town["dsm"], {"time": WEATHER["time"]}, ctx=cpu)
     with pytest.raises(ValueError, match=r"site=\(latitude, longitude"):
         quern.solweig.run(town["dsm"], WEATHER, ctx=cpu)
-    with pytest.raises(quern.Error, match="'heat' is no output"):
+    with pytest.raises(quern.Error, match="'heat' is not an output"):
         quern.solweig.run(town["dsm"], WEATHER, site=SITE, outputs="heat", ctx=cpu)
     with pytest.raises(quern.Error) as caught:
         quern.solweig.run(town["dsm"], "none.epw", ctx=cpu)

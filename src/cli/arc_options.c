@@ -1,4 +1,4 @@
-/* arc_options.c - from the command line to options, programs and tasks. */
+/* arc_options.c - options, programs and tasks of `quern arc` from the command line. */
 #include "cli/arc_options.h"
 
 #include "domain/arc/api/arc_impl.h"

@@ -1,4 +1,4 @@
-/* arc_options.h - options that the verbs of `quern arc` share. */
+/* arc_options.h - options shared by the verbs of `quern arc`. */
 #ifndef QN_CLI_ARC_OPTIONS_H
 #define QN_CLI_ARC_OPTIONS_H
 
@@ -11,11 +11,11 @@
 /* Old names of options: see cli/options.h. */
 #define QN_CLI_WAS_max_loops , "max-turns"
 
-/* The options of <quern/arc.h>, with what the global options say of devices. */
+/* The options of <quern/arc.h>, with devices from the global options. */
 qn_status qn_arc_cli_options(const qn_args *args, qn_arc_options *out, qn_option_store *store,
                              qn_err *err);
 
-/* The same for verbs that open a session themselves. */
+/* The options of verbs that open a session themselves. */
 qn_status qn_arc_cli_session(const qn_args *args, qn_arc_session_options *out,
                              qn_option_store *store, qn_err *err);
 
@@ -23,11 +23,11 @@ qn_status qn_arc_cli_session(const qn_args *args, qn_arc_session_options *out,
  * read. */
 qn_status qn_arc_cli_programs(const qn_args *args, qn_err *err);
 
-/* Writes what the parser says to stderr: after a failure all of it, else the number of warnings,
- * unless there is --quiet. */
+/* Writes notes of the parser to stderr: after a failure all of them, else the number of warnings,
+ * unless --quiet is given. */
 void qn_arc_cli_notes(const qn_args *args, const char *notes, int n_warnings, int has_failed);
 
-/* Reads PROGRAMS, compiled without the passes `off` (QN_ARC_OFF_*), and writes notes. */
+/* Reads PROGRAMS, compiles them without the passes in `off` (QN_ARC_OFF_*), and writes notes. */
 qn_status qn_arc_programs_of(const qn_args *args, unsigned off, qn_arc_programs *out, qn_err *err);
 
 /* Fails with QN_ERR_INPUT unless the file or folder can be read. */

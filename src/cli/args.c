@@ -1,7 +1,7 @@
-/* args.c - from argv to a checked qn_args, by the tables of the commands.
+/* args.c - parses and checks argv, using the option tables of the commands.
  *
- * getopt_long was not used: options may stand before and after the command, two tables are
- * searched at once, and every message is to name the option, the value and what is allowed.
+ * getopt_long does not fit: options may come before and after the command, two tables are searched
+ * at once, and every message names the option, the value and what is allowed.
  */
 #include "cli/cli.h"
 #include "util/list.h"
@@ -15,7 +15,7 @@
 
 /* Finding options. */
 
-/* "--json", or "-o" for an option that has only a letter. */
+/* "--json", or "-o" for an option with only a letter. */
 static const char *shown(const qn_opt *opt, char *out, size_t size)
 {
     if (opt->name)
@@ -37,7 +37,7 @@ static int is_named(const qn_opt *opt, const char *name, size_t len)
     return len == 1 && opt->letter == name[0];
 }
 
-/* A place in one of the two tables of a command line. */
+/* An index into one of the two tables of a command line. */
 typedef struct {
     const qn_opt *opt;
     const char **value;
@@ -50,7 +50,8 @@ static const qn_opt *own_options(const qn_args *args)
     return args->command && args->command->options ? args->command->options : none;
 }
 
-/* The option called `name` (or with `letter` when name is NULL); the command's own come first. */
+/* The option called `name` (or with `letter` if name is NULL); the command's own options come
+ * first. */
 static slot find_slot(qn_args *args, const char *name, size_t len, char letter)
 {
     const qn_opt *tables[2] = { own_options(args), qn_global_options };
@@ -68,13 +69,13 @@ static slot find_slot(qn_args *args, const char *name, size_t len, char letter)
     return (slot){ NULL, NULL };
 }
 
-/* A value of an option that may be given several times. */
+/* One value of an option that may be given several times. */
 typedef struct qn_listed {
     const qn_opt *opt;
     const char *value;
 } qn_listed;
 
-/* The last value of an option counts; a list keeps the others too. */
+/* The last value of an option counts; a list also stores the others. */
 static void keep_value(qn_args *args, const slot *s, const char *value)
 {
     *s->value = value;
@@ -84,7 +85,7 @@ static void keep_value(qn_args *args, const slot *s, const char *value)
 
 /* Suggestions. */
 
-enum { MAX_WORD = 40 }; /* longest name that is shown */
+enum { MAX_WORD = 40 }; /* longest name shown */
 
 static qn_status fail_unknown_option(const qn_args *args, const char *name, size_t len, qn_err *err)
 {
@@ -109,7 +110,7 @@ static qn_status fail_unknown_option(const qn_args *args, const char *name, size
 
 /* Values. */
 
-/* Is `value` one of "auto|on|off"? */
+/* Whether `value` is one of "auto|on|off". */
 static int is_choice(const char *choices, const char *value)
 {
     const size_t len = strlen(value);
@@ -169,7 +170,7 @@ static int parse_real(const qn_opt *opt, const char *text, double *out)
     return !*end && end != text && in_bounds(opt, *out);
 }
 
-/* `name` is what the user wrote: the option, or the variable. */
+/* `name` is the option or variable that the user set. */
 static qn_status check_value(const qn_opt *opt, const char *name, const char *value, qn_err *err)
 {
     qn_i64 whole;
@@ -198,7 +199,7 @@ static qn_status check_value(const qn_opt *opt, const char *name, const char *va
 typedef struct {
     const qn_command *const *commands;
     char **argv;
-    int argc, i; /* argv[i] is looked at */
+    int argc, i; /* argv[i] is being parsed */
     qn_args *args;
 } parser;
 
@@ -206,11 +207,11 @@ typedef struct {
 
 static void note_old(qn_args *args, const char *was, const char *is)
 {
-    qn_str_addf(&args->notices, "quern %s: --%s is now %s; the old spelling will go\n", args->title,
-                was, is);
+    qn_str_addf(&args->notices, "quern %s: --%s is now %s; the old spelling will be removed\n",
+                args->title, was, is);
 }
 
-/* The value of an option that stands in the next word. */
+/* Takes the next word as the value of an option. */
 static qn_status next_word(parser *p, const char *name, const char **out, qn_err *err)
 {
     const char *next = p->i + 1 < p->argc ? p->argv[p->i + 1] : NULL;
@@ -277,7 +278,7 @@ out:
     return st;
 }
 
-/* Lists "run, bench, pipe" of a table of commands. */
+/* Lists the names in a table of commands: "run, bench, pipe". */
 static void list_names(const qn_command *const *commands, char *out, size_t size)
 {
     size_t n = 0;
@@ -327,7 +328,7 @@ static const qn_command *find(const qn_command *const *commands, const char *nam
     return NULL;
 }
 
-/* The verb that `word` names, after the command in args->command. */
+/* Finds the verb `word` of the command in args->command. */
 static qn_status take_verb(parser *p, const char *word, qn_err *err)
 {
     qn_args *args = p->args;
@@ -338,7 +339,8 @@ static qn_status take_verb(parser *p, const char *word, qn_err *err)
         if (!strcmp(parent->name, moved[i].parent) && !strcmp(word, moved[i].was)) {
             parent = find(p->commands, moved[i].now[0]);
             word = moved[i].now[1];
-            qn_str_addf(&args->notices, "quern: '%s %s' is now '%s %s'; the old spelling will go\n",
+            qn_str_addf(&args->notices,
+                        "quern: '%s %s' is now '%s %s'; the old spelling will be removed\n",
                         moved[i].parent, moved[i].was, moved[i].now[0], word);
         }
     QN_TRY(pick(parent->verbs, word, "verb", &verb, err));
@@ -357,7 +359,7 @@ static qn_status take_word(parser *p, qn_err *err)
     const qn_command *found = NULL;
     const int names_command = !args->command || args->command->verbs;
 
-    /* `quern help tasks run` is what many try first. */
+    /* Many users try `quern help tasks run` first. */
     if (names_command && !strcmp(word, "help")) {
         args->help = 1;
         return QN_OK;
@@ -394,7 +396,8 @@ static qn_status check_words(const qn_args *args, qn_err *err)
     return QN_OK;
 }
 
-/* Variables stand in for options that were not given. An empty variable is as good as none. */
+/* Options that were not given take their values from variables. An empty variable counts as
+ * unset. */
 static qn_status take_environment(const qn_opt *options, const char **values, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -443,7 +446,7 @@ qn_status qn_args_parse(const qn_command *const *commands, int argc, char **argv
     QN_TRY(QN_NEW(out->listed, (size_t)argc + 1, "words of the command line", err));
     QN_TRY(take_all(&p, err));
 
-    /* Help must come even where the environment or the rest of the line is wrong. */
+    /* Help must work even if the environment or the rest of the line is wrong. */
     out->help |= qn_flag(out, "help");
     out->version = qn_flag(out, "version");
     if (out->help || out->version)
@@ -469,7 +472,7 @@ void qn_args_free(qn_args *args)
 
 static slot must_find(const qn_args *args, const char *name)
 {
-    /* The cast gives find_slot its writable view; nothing is written here. */
+    /* The cast is for find_slot, which takes a writable struct; nothing is written here. */
     const slot s = find_slot((qn_args *)args, name, strlen(name), 0);
 
     assert(s.opt && "option is in no table");

@@ -1,4 +1,4 @@
-/* cmd_arc_bench.c - `quern arc bench`: runs a second, on the CPU and on devices. */
+/* cmd_arc_bench.c - `quern arc bench`: runs per second, on the CPU and on devices. */
 #include "cli/arc_options.h"
 
 #include "lab/arc/bench.h"
@@ -7,17 +7,18 @@
 #include <string.h>
 
 static const qn_opt options[] = {
-    { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE", .help = "tasks whose pairs programs run on" },
+    { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE",
+      .help = "tasks whose grids the programs run on" },
     { 0, "replicate", QN_OPT_TEXT, .value = "R[,R]", .fallback = "1",
-      .help = "copies of every grid; a row for each number" },
+      .help = "copies of every grid; one row per number" },
     { 0, "no-check", QN_OPT_FLAG,
-      .help = "every copy in other colours, so that no two grids are equal; nothing is compared" },
+      .help = "give every copy different colours, so that no grids are equal; compare nothing" },
     { 0, "match", QN_OPT_CHOICE, .value = "id|all", .fallback = "id",
-      .help = "each program on the task of its id, or on every grid" },
+      .help = "run each program on the task of its id, or on every grid" },
     { 0, "without", QN_OPT_TEXT, .value = "ID",
-      .help = "the program that every second row leaves out (default: the slowest)" },
+      .help = "program to leave out in every second row (default: the slowest)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "3", .min = 1, .max = 32,
-      .help = "measurements per figure, of which the median counts" },
+      .help = "measurements per figure; the median is reported" },
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/arc.def>
@@ -128,7 +129,7 @@ out:
 
 const qn_command qn_verb_arc_bench = {
     .name = "bench",
-    .summary = "runs a second on one thread, on all, and on each device",
+    .summary = "runs per second on one thread, on all threads, and on each device",
     .words = "PROGRAMS",
     .min_words = 1,
     .max_words = 1,

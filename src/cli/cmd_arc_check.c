@@ -1,4 +1,4 @@
-/* cmd_arc_check.c - `quern arc check`: golden cases of the primitives. */
+/* cmd_arc_check.c - `quern arc check`: tests the primitives with golden cases. */
 #include "cli/arc_options.h"
 
 #include "lab/arc/check.h"
@@ -9,7 +9,7 @@
 
 static const qn_opt options[] = {
     { 0, "cases", QN_OPT_TEXT, .value = "FILE[,FILE]",
-      .help = "cases, each an operation, its arguments and what it gives" },
+      .help = "cases, each with an operation, its arguments and its result" },
 #define OPTION QN_CLI_OPTION
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/arc.def>
@@ -36,7 +36,7 @@ static qn_status check_file(qn_ctx *ctx, const qn_arc_session_options *o, const 
     for (size_t i = 0; i < report.failures.n; i++)
         printf("%s%s\n", report.failures.list[i].name, report.failures.list[i].note);
     printf("%s: %" PRIu64 " of %" PRIu64 " cases pass on %s, %" PRIu64
-           " of them left it for the CPU\n",
+           " of them moved to the CPU\n",
            path, report.passed, report.n, qn_arc_session_device(session), report.on_cpu);
     total->n += report.n;
     total->passed += report.passed;
@@ -46,7 +46,7 @@ out:
     return st;
 }
 
-/* Every file of the comma list, then every word. */
+/* Checks every file in the list, then every word. */
 static qn_status check_all(qn_ctx *ctx, const qn_arc_session_options *o, const qn_args *args,
                            qn_arc_check *total, qn_err *err)
 {

@@ -12,8 +12,8 @@
 /* Dis. */
 
 static const qn_opt dis_options[] = {
-    { 0, "program", QN_OPT_TEXT, .value = "ID", .help = "this one alone" },
-    { 0, "notes", QN_OPT_FLAG, .help = "print what is odd in the file instead, with its place" },
+    { 0, "program", QN_OPT_TEXT, .value = "ID", .help = "print only this program" },
+    { 0, "notes", QN_OPT_FLAG, .help = "print warnings about the file instead, with their places" },
     { 0, "without", QN_OPT_TEXT, .value = "PASS[,PASS]",
       .help = "leave out passes of the compiler: merge, dead, inline, fusion, all" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.qarc", .help = "write bytecode instead of text" },
@@ -64,7 +64,7 @@ static qn_status read_passes(const char *list, unsigned *off, qn_err *err)
 
         if (!pass)
             return qn_fail(err, QN_ERR_USAGE,
-                           "--without: '%.*s' is no pass; there are merge, dead, inline, fusion "
+                           "--without: '%.*s' is not a pass; there are merge, dead, inline, fusion "
                            "and its parts, all",
                            (int)n, at);
         *off |= pass;
@@ -132,7 +132,7 @@ static const char *class_text(char class_)
     }
 }
 
-/* The kind of result that a primitive gives for any operands. */
+/* The kind of result of a primitive, for any operands. */
 static const char *result_text(int op)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* cmd_arc_run.c - `quern arc run`: programs on the grids of tasks. */
+/* cmd_arc_run.c - `quern arc run`: runs programs on the grids of tasks. */
 #include "cli/arc_options.h"
 
 #include "util/table.h"
@@ -31,7 +31,8 @@ enum { FEW = 20, SHOWN_FAILURES = 10 };
 
 /* Output. */
 
-/* By id a row is worth reading where something is not solved; on every grid where something is. */
+/* Programs run on their own task are shown if they failed a pair; programs run on every grid, if
+ * they solved one. */
 static int is_shown(const qn_arc_report *e, size_t program, int match_all)
 {
     const qn_arc_score *s = &e->scores[program];
@@ -88,7 +89,7 @@ static void print_plain(const qn_arc_report *e)
            e->runs, e->device, e->runs - e->errors, e->errors, e->steps, e->wall_s);
 }
 
-/* Programs whose task is not among those given are easily missed in a table without them. */
+/* Reports programs without a task among those given, which the table does not show. */
 static void note_left_out(const qn_arc_report *e)
 {
     const char *first = NULL;
@@ -100,9 +101,8 @@ static void note_left_out(const qn_arc_report *e)
             n++;
         }
     if (n)
-        fprintf(stderr,
-                "not run: %d of %zu programs; no pair of a task is theirs (the first is '%s')\n", n,
-                e->n_scores, first);
+        fprintf(stderr, "not run: %d of %zu programs; they have no task here (the first is '%s')\n",
+                n, e->n_scores, first);
 }
 
 /* The verb. */

@@ -1,4 +1,4 @@
-/* cmd_arc_serve.c - `quern arc serve`: a line of JSON in, a line of JSON out. */
+/* cmd_arc_serve.c - `quern arc serve`: answers lines of JSON. */
 #include "cli/arc_options.h"
 
 #include "domain/arc/api/server.h"
@@ -13,11 +13,11 @@ static const qn_opt options[] = {
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/arc.def>
     { 0, "timeout", QN_OPT_REAL, .value = "SECONDS", .min = 0, .max = QN_ARC_MOST_TIMEOUT_S,
-      .help = "time for a \"run\" that does not set one, after which unfinished runs end as "
+      .help = "time limit of a \"run\" without its own, after which unfinished runs end as "
               "TIMEOUT; 0: no limit" },
     { 0, "max-line", QN_OPT_TEXT, .value = "BYTES", .fallback = "64M",
       .help = "longest line; longer ones are refused" },
-    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers into this file, not stdout" },
+    { 'o', NULL, QN_OPT_TEXT, .value = "FILE", .help = "write answers to this file, not stdout" },
     { 0 }
 };
 

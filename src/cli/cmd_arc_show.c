@@ -1,12 +1,12 @@
-/* cmd_arc_show.c - `quern arc show`: tasks and results as pictures and pages. */
+/* cmd_arc_show.c - `quern arc show`: draws tasks and results as pictures and pages. */
 #include "cli/arc_options.h"
 
 #include "domain/arc/show/show.h"
 
 static const qn_opt options[] = { { 0, "tasks", QN_OPT_TEXT, .value = "DIR|FILE",
-                                    .help = "tasks that results belong to" },
+                                    .help = "tasks of the results" },
                                   { 'o', NULL, QN_OPT_TEXT, .value = "FILE.png|FILE.html",
-                                    .help = "write the picture, or a page with it" },
+                                    .help = "picture, or page with it, to write" },
                                   { 0 } };
 
 static const char *const examples[] = {
@@ -37,7 +37,7 @@ const qn_command qn_verb_arc_show = {
     .min_words = 1,
     .max_words = 1,
     .options = options,
-    .notes = "Results are input, output and what was expected; cells that differ are marked.",
+    .notes = "Results show input, output and expected output; cells that differ are marked.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -1,4 +1,4 @@
-/* cmd_bench.c - `quern bench`: micro-benchmarks of the engine, and what a change did to them. */
+/* cmd_bench.c - `quern bench`: micro-benchmarks of the engine, compared with earlier figures. */
 #include "cli/cli.h"
 
 #include "lab/engine/bench.h"
@@ -12,7 +12,7 @@
 #define COMPARE                                                                                    \
     0, "compare", QN_OPT_TEXT, .value = "OLD.json",                                                \
                                .help = "compare with figures written earlier by -o"
-/* The last options of every verb, and the end of its table. */
+/* The last options of every verb, which end its table. */
 /* clang-format off */
 #define COMMON { SAMPLES }, { COMPARE }, { FIGURES }, { 0 }
 /* clang-format on */
@@ -22,7 +22,7 @@ static const qn_opt ops_options[] = {
     { 0, "sizes", QN_OPT_TEXT, .value = "LIST",
       .help = "elements (default: large enough for op and device)" },
     { 0, "sweep-priority", QN_OPT_FLAG,
-      .help = "speed-up of a chain of ops when those up to priority 1, 2, 3 leave the CPU" },
+      .help = "speed-up of a chain of ops if ops up to priority 1, 2, 3 leave the CPU" },
     COMMON,
 };
 
@@ -48,7 +48,7 @@ static const qn_opt fft_options[] = {
     COMMON,
 };
 
-/* Reads the older figures first: a file that is no good should not cost a measurement. */
+/* Reads the older figures before measuring, so that a bad file is reported at once. */
 static qn_status load_older(const qn_args *args, qn_bench *older, qn_err *err)
 {
     const char *path = qn_text(args, "compare");
@@ -59,13 +59,13 @@ static qn_status load_older(const qn_args *args, qn_bench *older, qn_err *err)
     QN_TRY(qn_cli_input(path, err));
     QN_TRY(qn_bench_load(path, older, err));
     if (strcmp(older->verb, args->command->name))
-        st = qn_fail(err, QN_ERR_INPUT, "%s is of bench %s, not of bench %s", path, older->verb,
+        st = qn_fail(err, QN_ERR_INPUT, "%s is from bench %s, not bench %s", path, older->verb,
                      args->command->name);
 out:
     return st;
 }
 
-/* NULL where the verb has no such option. */
+/* NULL if the verb has no such option. */
 static const char *text_of(const qn_args *args, const char *name)
 {
     return qn_has_option(args, name) ? qn_text(args, name) : NULL;
@@ -102,7 +102,7 @@ static qn_status measure(const qn_args *args, qn_bench *bench, qn_err *err)
         i++;
     snprintf(bench->verb, sizeof bench->verb, "%s", args->command->name);
     st = qn_cli_line(args, &line, err);
-    bench->command = line.data; /* or what there is of it */
+    bench->command = line.data; /* possibly incomplete */
     QN_TRY(st);
     QN_TRY(qn_cli_progress(args, &options.watch.mode, err));
     QN_TRY(benches[i].run(&options, bench, err));

@@ -1,7 +1,7 @@
-/* cmd_cache.c - `quern cache`: the compiled kernels on disk.
+/* cmd_cache.c - `quern cache`: shows and clears compiled kernels on disk.
  *
- * Sums of payloads are checked when the engine loads them; here an entry is damaged when its
- * head does not fit its file.
+ * The engine checks digests when it loads entries; here an entry counts as damaged if its header
+ * does not match its file.
  */
 #include "cli/cli.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 static const double cap_bytes = 512.0 * (1 << 20);
-/* The folder and what is in it, oldest use first. */
+/* The folder and its entries, least recently used first. */
 typedef struct {
     char path[1024];
     qn_kcache_entry *list;

@@ -1,4 +1,4 @@
-/* cmd_calibrate.c - `quern calibrate`: measure the devices and keep what was found. */
+/* cmd_calibrate.c - `quern calibrate`: measures the devices and stores their profiles. */
 #include "cli/cli.h"
 
 #include "engine/engine.h"
@@ -17,7 +17,7 @@ static const qn_opt options[] = {
 
 static const char *const examples[] = { "quern calibrate --quick --backend cpu", NULL };
 
-/* The bar is made by the first call, which is the first to know how much there is to do. */
+/* The first call makes the bar, since only then the total is known. */
 typedef struct {
     qn_progress_options how;
     qn_progress *bar;
@@ -91,7 +91,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     if (what.is_quick && what.ops)
-        return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; it does not go with --op");
+        return qn_fail(err, QN_ERR_USAGE, "--quick has its own ops; do not give --op");
     QN_TRY(qn_cli_progress(args, &w.how.mode, err));
     QN_TRY(qn_calibrate(ctx, &what, err));
     qn_progress_done(w.bar);

@@ -1,4 +1,4 @@
-/* cmd_compare.c - `quern compare`: scans side by side, or the results of two runs value by value.
+/* cmd_compare.c - `quern compare`: compares scans, or the results of two runs value by value.
  */
 #include "cli/cli.h"
 
@@ -8,7 +8,7 @@
 
 static const qn_opt options[] = {
     { 'o', NULL, QN_OPT_TEXT, .value = "PREFIX", .fallback = "out/compare",
-      .help = "write PREFIX.md and PREFIX.html; of folders PREFIX.json" },
+      .help = "write PREFIX.md and PREFIX.html; for folders PREFIX.json" },
     { 0, "within", QN_OPT_REAL, .value = "X", .fallback = "0",
       .help = "folders: largest difference allowed" },
     { 0, "relative", QN_OPT_FLAG, .help = "folders: divide differences by the values of B" },
@@ -64,7 +64,7 @@ static qn_status compare_folders(const qn_args *args, qn_err *err)
     qn_status st = QN_OK;
 
     if (args->n_words != 2)
-        return qn_fail(err, QN_ERR_USAGE, "%d folders; two are compared", args->n_words);
+        return qn_fail(err, QN_ERR_USAGE, "%d folders; give two", args->n_words);
     QN_TRY(qn_agree_folders(args->words[0], args->words[1], &o, &found, err));
     QN_TRY(write_agreement(args, &o, &found, err));
     printf("%.0f values in %zu file%s: %.0f equal", found.n_values, found.n_files,

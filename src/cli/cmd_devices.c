@@ -1,4 +1,4 @@
-/* cmd_devices.c - `quern devices`: what can run here, and why the rest cannot. */
+/* cmd_devices.c - `quern devices`: lists backends and devices, and why some are missing. */
 #include "cli/cli.h"
 
 #include "engine/engine.h"
@@ -12,7 +12,7 @@
 
 static const qn_opt options[] = {
     { 'v', "verbose", QN_OPT_FLAG,
-      .help = "limits, budget, tile sizes, profile and crossovers of each device" },
+      .help = "also show limits, budget, tile sizes, profile and crossovers" },
     { 0, "json", QN_OPT_FLAG, .help = "print JSON instead of a table, with all of -v" },
     { 0 }
 };
@@ -26,14 +26,14 @@ static const char *const kinds[] = {
     [QN_KIND_SIM] = "sim",
 };
 
-/* The simulated device is for tests; it is listed only where somebody asked for it. */
+/* The simulated device is for tests; it is listed only on request. */
 static int is_missing(const qn_backend_state *state)
 {
     return !state->n_devices && strcmp(state->name, "sim") != 0;
 }
 
-/* The next op of which the device's profile has a crossover; NULL at the end. The CPU is what the
- * others are compared with and has none. */
+/* The next op with a crossover in the device's profile; NULL at the end. The CPU has none, since
+ * the others are compared with it. */
 static const qn_route_op *next_crossover(const qn_ctx *ctx, int d, size_t *at)
 {
     const qn_route_op *op;
@@ -143,7 +143,7 @@ static void print_details(const qn_ctx *ctx, int i)
 
 /* For programs. */
 
-/* Crossovers are named and counted as in the profile's own file: 0 is none, missing is unknown. */
+/* Names and values as in the profile's file: 0 means none, a missing member unknown. */
 static json_t *crossover_json(const qn_route_op *op, int d)
 {
     const qn_i64 cold = qn_route_op_crossover(op, d, QN_COLD);
@@ -233,7 +233,7 @@ out:
 
 const qn_command qn_cmd_devices = {
     .name = "devices",
-    .summary = "list devices, and the reason where a backend has none",
+    .summary = "list devices, and why a backend has none",
     .options = options,
     .examples = examples,
     .run = run,

@@ -1,4 +1,4 @@
-/* cmd_fit_bench.c - `quern fit bench`: how fast terms are evaluated. */
+/* cmd_fit_bench.c - `quern fit bench`: times evaluations, solves and compilation. */
 #include "cli/cli.h"
 
 #include "lab/fit/bench/bench.h"
@@ -7,11 +7,11 @@
 
 static const qn_opt options[] = {
     { 0, "n", QN_OPT_INT, .value = "N", .min = 0, .max = 1 << 28,
-      .help = "number of instances, instead of the sizes of the bench (B8: the highest level)" },
+      .help = "number of instances, instead of the bench's own sizes (B8: the highest level)" },
     { 0, "precision", QN_OPT_CHOICE, .value = "f64|f32", .fallback = "f64",
       .help = "precision of parameters, tables and results" },
     { 0, "storage", QN_OPT_CHOICE, .value = "same|f32", .fallback = "same",
-      .help = "precision of stored Jacobians; same: that of --precision" },
+      .help = "precision of stored Jacobians; same: as --precision" },
     { 'o', NULL, QN_OPT_TEXT, .value = "FILE.json", .help = "write all figures" },
     { 0 }
 };
@@ -80,7 +80,7 @@ static qn_status print_solves(const json_t *rows, qn_err *err)
     return qn_cli_print_table(&table, 0, err);
 }
 
-/* On the best device, or by the solvers in host memory if there is only the CPU. */
+/* On the best device, or if there is only the CPU, with the solvers in host memory. */
 static qn_status run_solves(qn_ctx *ctx, const qn_args *args, qn_fit_precision precision,
                             qn_err *err)
 {
@@ -127,12 +127,11 @@ const qn_command qn_verb_fit_bench = {
     .min_words = 1,
     .max_words = 1,
     .options = options,
-    .notes =
-        "B1: springs. B2: a term of 64 operations. B3: cameras. B4: ways to sum gradients.\n"
-        "B5: whole solves, springs and cameras. B6: the hinge energy by L-BFGS.\n"
-        "B7: compilation and its caches. B8: from which size a device pays.\n"
-        "PIPED: time of one of many evaluations with one wait at the end. BOUND %: the time that\n"
-        "memory traffic alone would take, as a share of the measured time.",
+    .notes = "B1: springs. B2: a term of 64 operations. B3: cameras. B4: ways to sum gradients.\n"
+             "B5: whole solves, springs and cameras. B6: the hinge energy by L-BFGS.\n"
+             "B7: compilation and its caches. B8: break-even size of a device.\n"
+             "PIPED: time per evaluation of many with one wait at the end. BOUND %: the time that\n"
+             "memory traffic alone would take, as a share of the measured time.",
     .examples = examples,
     .run = run,
 };

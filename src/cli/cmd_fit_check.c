@@ -166,10 +166,9 @@ const qn_command qn_verb_fit_check = {
     .max_words = 1,
     .options = options,
     .notes =
-        "With a program: lists its terms and their numbers of operations. Exit 6: it has faults,\n"
-        "which are listed with their lines. With --golden: values and derivatives on the device "
-        "of\n"
-        "--backend, solves by dense and sparse factorisations on the CPU. Exit 4: a finding is\n"
+        "With a program: lists its terms and their numbers of operations. Faults of the program\n"
+        "are listed with their lines, exit 6. With --golden: values and derivatives on the device\n"
+        "of --backend, solves by dense and sparse factorisations on the CPU. Exit 4: a finding is\n"
         "out of bounds.",
     .examples = examples,
     .bare = 1,

@@ -86,9 +86,9 @@ const qn_command qn_verb_fit_emit = {
     .max_words = 1,
     .options = options,
     .notes =
-        "One line per operation; values are numbered. C, OpenCL C and CUDA are printed as their\n"
-        "compilers get them after the prelude of the kernel dialect; WGSL is a whole module and\n"
-        "always f32. A term whose lists differ in length has a kernel for each length.",
+        "Prints one line per operation; values are numbered. C, OpenCL C and CUDA texts need the\n"
+        "prelude of the kernel dialect in front; WGSL is a complete module and always f32. A term\n"
+        "whose lists differ in length has a kernel for each length.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -8,7 +8,7 @@ static const qn_opt options[] = {
 #define MEMBER QN_CLI_NO_OPTION
 #include <quern/options/fit_load.def>
     { 0, "most", QN_OPT_INT, .value = "N", .fallback = "2000", .min = 1, .max = 1000000,
-      .help = "most parameters to compare, spread evenly over all" },
+      .help = "largest number of parameters to compare, spread evenly" },
     { 0 }
 };
 
@@ -22,11 +22,11 @@ static qn_status print(const qn_fit_problem *p, const qn_fit_grad *g, qn_err *er
     char name[128];
 
     qn_fit_scalar_name(p, g->worst_scalar, name, sizeof name);
-    printf("%lld derivatives against differences: the furthest is %s, %.10g against %.10g, %.2g of "
-           "what is allowed\n",
+    printf("%lld derivatives compared with differences: the furthest is %s, %.10g against %.10g, "
+           "%.2g of the limit\n",
            (long long)g->n_differences, name, g->derivative, g->by_difference, g->worst_difference);
     if (g->device[0])
-        printf("gradient on %s against the CPU's: %.3g apart, limit %.3g\n", g->device,
+        printf("gradient on %s and on the CPU: difference %.3g, limit %.3g\n", g->device,
                g->worst_device, g->device_limit);
     if (is_wrong)
         return qn_fail(err, QN_ERR_MISMATCH, "the derivative in %s is %.10g, by differences %.10g",

@@ -45,7 +45,7 @@ static void end_bar(watch *w, int is_done)
     w->is_shown = 0;
 }
 
-/* Each solve has a bar; it is shown once the solve has taken a second. */
+/* Each solve has a bar, shown after one second. */
 static int watch_iteration(void *user, const qn_fit_progress *p)
 {
     watch *w = user;
@@ -92,13 +92,13 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     o.out = qn_text(args, "out");
     o.callbacks = &callback;
     o.n_callbacks = 1;
-    if (signal(SIGINT, note_interrupt) == SIG_IGN) /* as in the background of a script */
+    if (signal(SIGINT, note_interrupt) == SIG_IGN) /* as for background jobs of a script */
         signal(SIGINT, SIG_IGN);
     QN_TRY(solve(ctx, &o, &solution, err));
     end_bar(&w, qn_fit_solution_is_converged(solution));
     fputs(qn_fit_solution_summary(solution), stdout);
     qn_fit_solution_ending(solution, &end);
-    /* A solve in host memory has nothing to say about devices. */
+    /* The summary is about devices, which a solve in host memory does not use. */
     if (strncmp(end.device, "cpu", 3))
         qn_cli_summary(args, w.n_iterations, "iteration", "iterations");
     if (!qn_fit_solution_is_converged(solution))

@@ -23,7 +23,7 @@ static const qn_opt run_options[] = { QN_CLI_OPTION_CONFIG,
                                         .help = "folder for the results" },
                                       { 0 } };
 
-/* The folder of --kernel-only must be there before anything is computed. */
+/* Checks the folder of --kernel-only before anything is computed. */
 static qn_status check_folder(const qn_les_options *config, qn_err *err)
 {
     char path[QN_OPTION_TEXT_BYTES + 8];
@@ -54,7 +54,7 @@ static qn_status print_result(const qn_les_options *options, const qn_les_result
 
     qn_les_result_summary(result, &run);
     if (run.was_finished) {
-        printf("the run in %s is finished already: there is nothing to do\n", options->out);
+        printf("the run in %s has already finished: nothing to do\n", options->out);
         return QN_OK;
     }
     if (run.n_steps)
@@ -70,7 +70,7 @@ out:
     return st;
 }
 
-/* Options that are not in the list: progress, the command line, and the default of --out. */
+/* Sets options that are not in the list: progress, the command line, and the default of --out. */
 static qn_status add_frame(const qn_args *args, const char *line, qn_les_options *options,
                            qn_err *err)
 {

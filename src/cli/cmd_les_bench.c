@@ -1,4 +1,4 @@
-/* cmd_les_bench.c - `quern les bench`: times of steps by grid, and of whole runs. */
+/* cmd_les_bench.c - `quern les bench`: times steps on several grids, and whole runs. */
 #include "cli/cli.h"
 
 #include "lab/timing.h"
@@ -33,7 +33,7 @@ static const qn_opt bench_options[] = {
     { 0, "sweep", QN_OPT_FLAG,
       .help = "time whole runs by size, precision, and frames every 1, 10 and 50 steps" },
     { 0, "features", QN_OPT_TEXT, .value = "LIST",
-      .help = "time a step of the learned operator instead, with these numbers of features" },
+      .help = "time a step of the learned operator instead, for these numbers of features" },
     { 0, "out", QN_OPT_TEXT, .value = "DIR", .fallback = "out", .help = "folder for the results" },
     { 0 }
 };
@@ -57,7 +57,7 @@ static void cases_free(cases *c)
     qn_sizes_free(&c->members);
 }
 
-/* Notes which of two words are in a list. */
+/* Finds which of two words are in a list. */
 static qn_status parse_words(const char *option, const char *list, const char *a, const char *b,
                              int has[2], qn_err *err)
 {
@@ -72,7 +72,7 @@ static qn_status parse_words(const char *option, const char *list, const char *a
     return QN_OK;
 }
 
-/* The position of a word in the choices of an option: "auto" is QN_LES_FFT_AUTO. */
+/* Converts "auto" to QN_LES_FFT_AUTO, and so on. */
 static qn_status parse_fft(const char *word, int *out, qn_err *err)
 {
     static const char *const words[] = { "auto", "fftw", "vkfft", "own", NULL };
@@ -98,7 +98,7 @@ out:
     return st;
 }
 
-/* The same flow for all sizes, with a step that is stable on all of them. */
+/* The options of one flow for all sizes, with a time step that is stable on all of them. */
 static qn_les_options make_options(const cases *c, int profile, int what, int n, int members,
                                    int is_f64)
 {
@@ -283,7 +283,7 @@ out:
     return st;
 }
 
-/* The rows of a sweep for one size, in both precisions. */
+/* Adds the rows of a sweep for one size, in both precisions. */
 static qn_status sweep_size(qn_ctx *ctx, const qn_args *args, const cases *c, int n,
                             qn_table *table, qn_err *err)
 {

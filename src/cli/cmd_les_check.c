@@ -1,4 +1,4 @@
-/* cmd_les_check.c - `quern les check`: comparison with reference arrays, and validation. */
+/* cmd_les_check.c - `quern les check`: compares with reference arrays, and validates. */
 #include "cli/cli.h"
 
 #include "lab/les/check/check.h"

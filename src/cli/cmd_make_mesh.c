@@ -1,4 +1,4 @@
-/* cmd_make_mesh.c - `quern make mesh`: an icosphere, grid or torus as a file. */
+/* cmd_make_mesh.c - `quern make mesh`: writes an icosphere, grid or torus. */
 #include "cli/cli.h"
 
 #include "domain/fit/mesh/mesh.h"

@@ -1,4 +1,4 @@
-/* cmd_make_programs.c - `quern make programs`: programs and tasks for `quern arc`. */
+/* cmd_make_programs.c - `quern make programs`: generates programs and tasks for `quern arc`. */
 #include "cli/cli.h"
 
 #include "lab/made/make.h"

@@ -1,11 +1,11 @@
-/* cmd_make_town.c - `quern make town`: the layers of a generated town. */
+/* cmd_make_town.c - `quern make town`: generates the layers of a town. */
 #include "cli/cli.h"
 
 #include "lab/made/town.h"
 
 static const qn_opt options[] = {
     { 0, "size", QN_OPT_INT, .value = "N", .fallback = "256", .min = 16, .max = 1 << 16,
-      .help = "pixels along each side, of 1 m" },
+      .help = "pixels of 1 m along each side" },
     { 0, "relief", QN_OPT_REAL, .value = "M", .fallback = "40", .min = 1, .max = 1000,
       .help = "height of the tallest roof above ground, in metres" },
     { 0, "veg", QN_OPT_CHOICE, .value = "0|1", .fallback = "1", .help = "1: with trees" },

@@ -1,4 +1,4 @@
-/* cmd_report.c - `quern report`: one page about any number of runs. */
+/* cmd_report.c - `quern report`: makes one page about any number of runs. */
 #include "cli/cli.h"
 
 #include "domain/report/report.h"
@@ -23,7 +23,7 @@ static qn_status print_summary(const qn_rp_runs *runs, qn_err *err)
     return qn_cli_print_table(&table, 0, err);
 }
 
-/* The page is written even when a comparison failed; the exit code says so. */
+/* The page is written even if a comparison failed; the exit code reports it. */
 static qn_status judge(const qn_rp_runs *runs, qn_err *err)
 {
     size_t n, n_ok;

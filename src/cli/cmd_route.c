@@ -1,4 +1,4 @@
-/* cmd_route.c - `quern route`: what the router knows, and how good its choices are. */
+/* cmd_route.c - `quern route`: shows the router's knowledge and measures its choices. */
 #include "cli/cmd_route.h"
 
 #include "engine/engine.h"
@@ -67,7 +67,7 @@ static qn_status print_ops(const qn_ctx *ctx, qn_err *err)
         }
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
-        printf("nothing is measured; quern calibrate does it\n");
+        printf("nothing has been measured; run quern calibrate\n");
         return QN_OK;
     }
     return qn_cli_print_table(&table, 0, err);
@@ -96,7 +96,7 @@ static qn_status print_op(const qn_ctx *ctx, const char *name, qn_err *err)
                    qn_crossover_text(crossover_of(op, d, QN_COLD), b, sizeof b));
     if (qn_table_rows(&table) <= 1) {
         qn_table_free(&table);
-        printf("nothing is measured of %s; quern calibrate --op %s does it\n", name, name);
+        printf("%s has not been measured; run quern calibrate --op %s\n", name, name);
         return QN_OK;
     }
     return qn_cli_print_table(&table, 0, err);
@@ -121,13 +121,13 @@ static const char *const policies[QN_N_POLICIES] = {
     [QN_POLICY_STATIC] = "static",
 };
 
-/* Decisions of a trace, and which devices their times belong to. */
+/* Decisions of a trace, and the devices of their times. */
 typedef struct {
     qn_csv csv;
     qn_explain_row *rows;
     size_t n_rows;
     qn_trial *trials;
-    int *routed; /* the device that was chosen when the trace was made */
+    int *routed; /* the device chosen when the trace was made */
     int n;
     const char *devices[QN_REGRET_DEVICES];
     int n_devices;
@@ -148,7 +148,7 @@ static int by_seq(const void *a, const void *b)
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
-/* Devices in the order in which they appear, but the CPU first. */
+/* Numbers devices in the order in which they appear, but the CPU first. */
 static qn_status find_device(trace *t, const char *id, int *out, qn_err *err)
 {
     for (int d = 0; d < t->n_devices; d++)
@@ -203,7 +203,7 @@ out:
     return st;
 }
 
-/* True when the file itself has the time of every candidate. */
+/* Whether the file has the time of every candidate. */
 static int is_measured(const trace *t)
 {
     for (size_t i = 0; i < t->n_rows; i++)
@@ -248,7 +248,7 @@ out:
     return st;
 }
 
-/* The static policy goes by the profile of the best device. */
+/* The static policy uses the profile of the best device. */
 static void set_thresholds(qn_ctx *ctx, trace *t)
 {
     int best = -1;
@@ -291,7 +291,7 @@ static qn_status print_regret(qn_ctx *ctx, const trace *t, int skip, qn_err *err
         qn_table_free(&table);
         return st;
     }
-    printf("%d decisions, the first %d teach only; auto probed %d times; auto chose", t->n, skip,
+    printf("%d decisions, the first %d not counted; auto probed %d times; auto chose", t->n, skip,
            r.probes);
     for (int d = 0; d < t->n_devices; d++)
         printf("%s %s %d times", d ? "," : "", t->devices[d], r.decisions[d]);
@@ -343,11 +343,11 @@ static const qn_opt eval_options[] = {
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "50", .min = 0, .max = 100000,
       .help = "runs of a scenario before the clock starts" },
     { 0, "spread", QN_OPT_INT, .value = "N", .fallback = "1", .min = 1, .max = QN_ROUTE_SIZES,
-      .help = "sizes of each scenario, doubling, its own in the middle" },
+      .help = "sizes per scenario, doubling, with its own size in the middle" },
     { 0, "seconds", QN_OPT_REAL, .value = "S", .fallback = "10", .min = 0, .max = 3600,
-      .help = "at most this long per scenario and size, and as long for the warm-up" },
+      .help = "time limit per scenario and size, and again for the warm-up" },
     { 0, "skip", QN_OPT_INT, .value = "N", .fallback = "0", .min = 0, .max = 1000000000,
-      .help = "first decisions of a trace, which train the router and do not count" },
+      .help = "number of first decisions of a trace that only train the router" },
     { 0 }
 };
 
@@ -367,7 +367,7 @@ static const qn_command show_verb = {
 
 static const qn_command eval_verb = {
     .name = "eval",
-    .summary = "time lost against the best choice, for each way of choosing",
+    .summary = "time lost compared with the best choice, for each policy",
     .words = "[TRACE.csv]",
     .max_words = 1,
     .options = eval_options,
@@ -394,6 +394,6 @@ static const qn_command *const verbs[] = { &show_verb, &eval_verb, NULL };
 
 const qn_command qn_cmd_route = {
     .name = "route",
-    .summary = "show what the router knows, and measure how good its choices are",
+    .summary = "show the router's knowledge, and measure how good its choices are",
     .verbs = verbs,
 };

@@ -1,4 +1,4 @@
-/* cmd_route.h - what the parts of `quern route` share. */
+/* cmd_route.h - declarations shared by the parts of `quern route`. */
 #ifndef QN_CLI_CMD_ROUTE_H
 #define QN_CLI_CMD_ROUTE_H
 
@@ -6,7 +6,7 @@
 
 #include "util/table.h"
 
-enum { QN_ROUTE_SIZES = 24 }; /* of --sizes, at most */
+enum { QN_ROUTE_SIZES = 24 }; /* largest value of --sizes */
 
 qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err);
 

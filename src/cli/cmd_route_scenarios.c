@@ -1,4 +1,4 @@
-/* cmd_route_scenarios.c - `quern route eval --scenario`: batches under every way of choosing. */
+/* cmd_route_scenarios.c - `quern route eval --scenario`: runs batches under every policy. */
 #include "cli/cmd_route.h"
 
 #include "lab/tasks/bench.h"
@@ -41,7 +41,7 @@ static void size_text(int halvings, char *out, size_t room)
     snprintf(out, room, halvings > 0 ? "1/%d" : "%d", 1 << (halvings > 0 ? halvings : -halvings));
 }
 
-/* More than 5 % worse; and beyond what its error may be, which is then no accident. */
+/* Whether it is more than 5 % worse; and by more than its error, so that it is no accident. */
 static int is_worse(const qn_estimate *more, double base_us)
 {
     return more->us > 0.05 * base_us;
@@ -86,7 +86,6 @@ static void add_estimate(qn_estimate *sum, const qn_estimate *one)
     sum->se_us = hypot(sum->se_us, one->se_us);
 }
 
-/* Times of several cells added up. */
 static qn_batch_times sum_of(const cell *cells, int n)
 {
     qn_batch_times sum = { 0 };
@@ -129,7 +128,7 @@ static void print_worst(const cell *cells, int n)
            100 * most, worst->name, size, n_worse, n, n_surely);
 }
 
-/* What the same choice differs from itself by. */
+/* Prints how much one choice differs from itself. */
 static void print_noise(const cell *cells, int n)
 {
     double square = 0, most = 0;
@@ -185,7 +184,7 @@ qn_status qn_route_eval_scenarios(qn_ctx *ctx, const qn_args *args, qn_err *err)
 
     QN_TRY(QN_NEW(cells, qn_scenario_count() * n_sizes, "sizes of scenarios", err));
     if (!only && strcmp(wanted, "all") != 0)
-        QN_FAIL(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help names them", wanted);
+        QN_FAIL(err, QN_ERR_USAGE, "no scenario '%s'; quern tasks run --help lists them", wanted);
     for (int i = 0; i < qn_scenario_count(); i++)
         for (int k = 0; k < n_sizes && (!only || only == qn_scenario_at(i)); k++) {
             cells[n] = (cell){ .name = qn_scenario_at(i)->name, .halvings = n_sizes / 2 - k };

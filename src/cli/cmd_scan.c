@@ -1,11 +1,11 @@
-/* cmd_scan.c - `quern scan`: how long ops take by size and device, and where devices overtake. */
+/* cmd_scan.c - `quern scan`: measures ops by size and device, and finds crossovers. */
 #include "cli/cli.h"
 
 #include "lab/scan/report.h"
 
 #include <string.h>
 
-/* The backends of --backend, each with or without an index, and cpu1. */
+/* Checks a list of the names allowed in --backend, with or without an index, and cpu1. */
 static const char *check_backends(const char *value)
 {
     static const char *const known[] = { "cpu", "cpu1", "opencl", "cuda", "sim" };
@@ -31,14 +31,16 @@ static const qn_opt options[] = {
     { 0, "op", QN_OPT_TEXT, .value = "LIST", .fallback = "vadd",
       .help = "ops of `quern tasks`, or all" },
     { 0, "sizes", QN_OPT_TEXT, .value = "LIST",
-      .help = "as 1000,1e6, or MIN:MAX:PER_DECADE (default 1000 to 10 million in steps of 1, 2, 5; "
-              "less for matmul and hashes)" },
+      .help =
+          "such as 1000,1e6 or MIN:MAX:PER_DECADE (default 1000 to 10 million in steps of 1, 2, 5; "
+          "less for matmul and hashes)" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "10", .min = QN_SCAN_MIN_SAMPLES,
       .max = 1000000, .help = "measurements per figure; the median is reported" },
     { 0, "warmup", QN_OPT_INT, .value = "N", .fallback = "2", .min = 1, .max = 1000,
-      .help = "runs before the measurements" },
+      .help = "number of runs before the measurements" },
     { 0, "backends", QN_OPT_TEXT, .value = "LIST", .check = check_backends,
-      .help = "what to measure, as cpu,cpu1,cuda:0; cpu1 is one thread (default all there are)" },
+      .help =
+          "what to measure, such as cpu,cpu1,cuda:0; cpu1 is one thread (default: all available)" },
     { 0, "residency", QN_OPT_CHOICE, .value = "both|cold|resident", .fallback = "both",
       .help = "cold: from host to host; resident: data in place" },
     { 0, "refine", QN_OPT_FLAG, .help = "find crossovers to within 10 %" },
@@ -51,7 +53,7 @@ static const char *const examples[] = {
     "quern scan --op vadd,sum --sizes 1000:100000:3 --samples 5 --backends cpu,cpu1 -o first", NULL
 };
 
-/* The context opens what --backends names; without it, what --backend does. cpu1 is the CPU. */
+/* Opens the devices in --backends, else those in --backend. cpu1 is the CPU. */
 static qn_status open_devices(const qn_args *args, qn_ctx **out, qn_err *err)
 {
     const char *names = qn_text(args, "backends");

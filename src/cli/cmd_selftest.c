@@ -1,4 +1,4 @@
-/* cmd_selftest.c - `quern selftest`: does everything work on this machine. */
+/* cmd_selftest.c - `quern selftest`: checks that everything works on this machine. */
 #include "cli/cli.h"
 
 #include "lab/selftest/selftest.h"
@@ -47,7 +47,7 @@ static const char *result_of(const qn_findings *findings, const char *name, cons
     return "-";
 }
 
-/* Checks down, devices across. */
+/* Prints one row per check and one column per device. */
 static qn_status print_table(const qn_findings *findings, qn_err *err)
 {
     const char *names[MAX_COLUMNS + 2] = { "CHECK" };

@@ -1,4 +1,4 @@
-/* cmd_solweig_bench.c - `quern solweig bench`: times of stages on a made-up or a given city. */
+/* cmd_solweig_bench.c - `quern solweig bench`: times stages on a generated or a given city. */
 
 #include "cli/solweig_options.h"
 #include "domain/solweig/shadow/shadow.h"
@@ -14,15 +14,15 @@ static const qn_opt options[] = {
     { 0, "size", QN_OPT_INT, .value = "N", .fallback = "1000", .min = 16, .max = 1 << 16,
       .help = "side of the generated city, pixels" },
     { 0, "relief", QN_OPT_REAL, .value = "M", .fallback = "40", .min = 1, .max = 1000,
-      .help = "metres from the ground to the highest roof of the generated city" },
+      .help = "height of the tallest roof of the generated city, in metres" },
     { 0, "veg", QN_OPT_CHOICE, .value = "0|1", .fallback = "1",
       .help = "1: the generated city has trees" },
     { 0, "steps", QN_OPT_INT, .value = "N", .fallback = "24", .min = 1, .max = 100000,
-      .help = "time steps replayed" },
+      .help = "number of time steps to replay" },
     { 0, "samples", QN_OPT_INT, .value = "N", .fallback = "5", .min = 1, .max = 100,
       .help = "measurements per figure; the median is printed" },
     { 0, "mirror", QN_OPT_TEXT, .value = "RxC", .fallback = "1x1",
-      .help = "repeat the layers of --dsm, down and across, as mirror images" },
+      .help = "repeat the layers of --dsm as mirror images, down and across" },
     { 0, "patches", QN_OPT_CHOICE, .value = "145|153|305|609", .fallback = "153",
       .help = "patches of the sky" },
     QN_SW_OPTION_TILE,
@@ -36,7 +36,7 @@ static const char *const examples[] = {
     "quern solweig bench --size 128 --relief 30 --steps 2 --samples 1 --backend cpu", NULL
 };
 
-/* Number 1 to 4 of the set of patches that --patches names. */
+/* The number, 1 to 4, of the patch set in --patches. */
 static int patch_option_of(const qn_args *args)
 {
     const int n = atoi(qn_text(args, "patches"));
@@ -73,7 +73,7 @@ static qn_status make_city(const qn_args *args, qn_sw_surface *out, qn_err *err)
         if (!args->global.quiet)
             fprintf(stderr,
                     "quern solweig bench: --save is now `quern make town --out %s`; the old "
-                    "spelling will go\n",
+                    "spelling will be removed\n",
                     folder);
         QN_TRY(qn_town_save(out, folder, err));
     }
@@ -139,7 +139,7 @@ out:
 
 const qn_command qn_verb_solweig_bench = {
     .name = "bench",
-    .summary = "time of view factors, shadows, walls and of the stages of a time step",
+    .summary = "time view factors, shadows, walls and the stages of a time step",
     .options = options,
     .notes =
         "Without --dsm a city is generated: blocks of buildings, streets, trees. Data stays on\n"

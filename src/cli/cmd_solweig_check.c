@@ -1,4 +1,4 @@
-/* cmd_solweig_check.c - `quern solweig check`: reference data, and measurements. */
+/* cmd_solweig_check.c - `quern solweig check`: compares with reference data and measurements. */
 #include "cli/solweig_options.h"
 
 #include "lab/solweig/check/check.h"
@@ -10,11 +10,11 @@
 
 static const qn_opt options[] = {
     { 0, "golden", QN_OPT_TEXT, .value = "DIR",
-      .help = "compare with the reference data of this folder" },
+      .help = "compare with the reference data in this folder" },
     { 0, "stage", QN_OPT_TEXT, .value = "LIST", .fallback = "all",
       .help = "parts to compare: names of --list, or stages, days, all" },
     { 0, "measured", QN_OPT_FLAG,
-      .help = "instead compare Tmrt with measurements on the days of the folder" },
+      .help = "instead compare Tmrt with the measurements in this folder" },
     { 0, "export-npy", QN_OPT_TEXT, .value = "DIR",
       .help = "instead write the layers of the sites as .npy, for machines without GDAL" },
     { 0, "list", QN_OPT_FLAG, .help = "print the names for --stage" },
@@ -75,7 +75,7 @@ static qn_status print_measured(const qn_sw_measured_list *list, int is_json, qn
     return qn_cli_print_table(&table, is_json, err);
 }
 
-/* As good as the reference: to the hundredth of a kelvin that its figures are known by. */
+/* Must be as good as the reference, whose figures are known to a hundredth of a kelvin. */
 static qn_status run_measured(qn_ctx *ctx, const qn_args *args, qn_err *err)
 {
     qn_sw_measured_list list = { 0 };
@@ -124,7 +124,7 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (qn_flag(args, "measured"))
         return run_measured(ctx, args, err);
     if (qn_checks_unknown(qn_sw_checks, list, word))
-        return qn_fail(err, QN_ERR_USAGE, "--stage: '%s' is no stage; --list prints their names",
+        return qn_fail(err, QN_ERR_USAGE, "--stage: '%s' is not a stage; --list prints their names",
                        word);
     QN_TRY(qn_sw_check_run(ctx, dir, list, &findings, err));
     QN_TRY(print(&findings, qn_flag(args, "json"), err));
@@ -140,7 +140,7 @@ const qn_command qn_verb_solweig_check = {
     .summary = "compare with reference data, stage by stage and for whole days",
     .options = options,
     .notes =
-        "--stage stages compares every stage separately, days whole days. An absent file is a\n"
+        "--stage stages compares every stage separately, days whole days. A missing file is a\n"
         "skipped finding. Results are those of --backend. Exit 4: a finding is out of bounds, or\n"
         "a file cannot be read; with --measured, a day is further from measurements than the\n"
         "reference.",

@@ -1,4 +1,4 @@
-/* cmd_solweig_run.c - `quern solweig run`: a city through the time steps of a weather file. */
+/* cmd_solweig_run.c - `quern solweig run`: computes a city for the time steps of a weather file. */
 
 #include "cli/solweig_options.h"
 
@@ -29,7 +29,7 @@ static const char *const examples[] = {
     NULL
 };
 
-/* Cuts the list of --weather into `text`, which the caller frees, and `files`. */
+/* Splits the list of --weather into `files`, which point into `text`; the caller frees `text`. */
 static qn_status read_weather(const qn_args *args, char **text, const char **files, size_t *n,
                               qn_err *err)
 {
@@ -75,7 +75,7 @@ static void print_result(const qn_sw_layer_options *layers, const qn_sw_run_opti
     const size_t n = qn_sw_result_n_steps(result);
 
     if (r->was_finished) {
-        printf("the run in %s is finished already: there is nothing to do\n", o->out);
+        printf("the run in %s has already finished: nothing to do\n", o->out);
         return;
     }
     printf("%lld x %lld pixels of %g m, %zu time step%s: %.3f s", (long long)r->grid.rows,
@@ -147,12 +147,10 @@ const qn_command qn_verb_solweig_run = {
     .notes =
         "Files in --out: <name>/<name>_YYYYMMDD_HHMM.tif for every name of --outputs, summary/\n"
         "with means, extremes and hours, timeseries.csv, pois.csv, maps/, run_metadata.json and\n"
-        "report.html. A build without GDAL writes .npy rasters. Files are written in "
-        "run.unfinished/\n"
-        "and get their names when they are whole and on the disk; run.journal says how far the "
-        "run\n"
-        "is. To continue an interrupted run, repeat the command with --resume; it ends with the\n"
-        "same files. Tiling does not change a single bit.\n"
+        "report.html. A build without GDAL writes .npy rasters. Files are written in\n"
+        "run.unfinished/ and get their names when they are complete and on disk; run.journal\n"
+        "records the progress. To continue an interrupted run, repeat the command with --resume;\n"
+        "it ends with the same files. Tiling does not change a single bit.\n"
         "--corrected affects: pressure in the clearness index, distances and aspects in the view\n"
         "of the ground, the id of water, an EPW humidity of 99, walls where there are no trees.",
     .examples = examples,

@@ -1,4 +1,5 @@
-/* cmd_solweig_shadow.c - `quern solweig shadow` and `walls`: maps of one sun, and of walls. */
+/* cmd_solweig_shadow.c - `quern solweig shadow` and `walls`: maps of shadows for one position of
+ * the sun, and of walls. */
 
 #include "cli/solweig_options.h"
 
@@ -48,11 +49,11 @@ out:
 
 const qn_command qn_verb_solweig_shadow = {
     .name = "shadow",
-    .summary = "shadows of buildings and trees for one sun",
+    .summary = "shadows of buildings and trees for one position of the sun",
     .options = shadow_options,
     .notes =
-        "1 is in the sun, 0 in the shade of a building, --psi in that of a tree. With the sun\n"
-        "below the horizon everything is 1.",
+        "Pixels are 1 in the sun, 0 in the shade of a building, and --psi in the shade of a tree.\n"
+        "With the sun below the horizon everything is 1.",
     .examples = shadow_examples,
     .run = run_shadow,
 };
@@ -94,7 +95,7 @@ out:
 
 const qn_command qn_verb_solweig_walls = {
     .name = "walls",
-    .summary = "heights of walls, and where they face",
+    .summary = "heights of walls, and the directions they face",
     .options = walls_options,
     .notes = "wall_height is in metres, 0 without a wall; wall_aspect in degrees clockwise from\n"
              "north. A wall is a pixel beside one that is at least 1 m higher.",

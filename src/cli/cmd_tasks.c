@@ -19,7 +19,7 @@ qn_status qn_tasks_options_of(const qn_args *args, qn_tasks_options *out, qn_err
     return st;
 }
 
-/* The same, for batches that devices share. */
+/* The options for batches that several devices share. */
 static qn_status shared_options_of(const qn_args *args, qn_tasks_options *out, qn_err *err)
 {
     const qn_status st = qn_tasks_options_of(args, out, err);
@@ -88,7 +88,7 @@ static const char *const run_examples[] = {
     "quern tasks run --scenario Mixed-Diverse --op saxpy", NULL
 };
 
-/* All results were verified: the first that differs ends a run. */
+/* Counts verified results: all were equal, since the first difference ends a run. */
 static void add_verified(const qn_args *args, int n)
 {
     if (!qn_flag(args, "no-verify"))
@@ -119,7 +119,7 @@ static qn_status run_batch(qn_ctx *ctx, const qn_args *args, qn_err *err)
         st = wrong.status;
         goto out;
     }
-    /* A result that differs is marked in the file, and the run has failed. */
+    /* A result that differs is marked in the file and fails the run. */
     QN_TRY(qn_batch_write(tasks, &batch, path ? out.file : stdout, err));
     if (path)
         QN_TRY(qn_out_commit(&out, err));
@@ -151,7 +151,7 @@ static void add_row(qn_table *table, const qn_scenario *scenario, const qn_tasks
                   is_verified ? "verified" : "not verified");
 }
 
-/* The first runs make plans and recordings; later runs only upload inputs again. */
+/* The first runs make plans and recordings; later runs only upload the inputs again. */
 static qn_status run_scenario(qn_tasks *tasks, const qn_scenario *scenario, const qn_args *args,
                               double *median_us, qn_err *err)
 {
@@ -215,9 +215,9 @@ static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
     if (has_scenario == (args->n_words == 1))
         return qn_fail(err, QN_ERR_USAGE, "give either BATCH.csv or --scenario");
     if (has_scenario && qn_given(args, "o"))
-        return qn_fail(err, QN_ERR_USAGE, "-o goes with BATCH.csv, not with --scenario");
+        return qn_fail(err, QN_ERR_USAGE, "-o is for BATCH.csv, not for --scenario");
     if (!has_scenario && (qn_given(args, "op") || qn_given(args, "arg")))
-        return qn_fail(err, QN_ERR_USAGE, "--op and --arg go with --scenario, not with BATCH.csv");
+        return qn_fail(err, QN_ERR_USAGE, "--op and --arg are for --scenario, not for BATCH.csv");
     return has_scenario ? run_scenarios(ctx, args, err) : run_batch(ctx, args, err);
 }
 
@@ -236,9 +236,9 @@ const qn_command qn_verb_tasks_run = {
         "  sha256, keccak256   n messages, arg: bytes of each (64), or LEAST-MOST\n"
         "Tasks are grouped by op, arg and bucket: the smallest power of two that holds n, at "
         "least\n"
-        "16384 (QUERN_BUCKET_MIN). exec_us is the share of a task in the time of the batch from\n"
-        "host to host, by bytes and operations. checksum is FNV-1a of the result; for a Merkle\n"
-        "root its first 16 digits; - where devices may differ in the last bits.\n"
+        "16384 (QUERN_BUCKET_MIN). exec_us is a task's part of the batch time from host to host,\n"
+        "by bytes and operations. checksum is FNV-1a of the result; for a Merkle root its first\n"
+        "16 digits; - if devices may differ in the last bits.\n"
         "Several devices (--devices, a list for --backend, or --route balance, which includes the\n"
         "CPU) share the batch by the rule of --split. Large vectors are cut and then list all of\n"
         "their devices. When a device fails, the others take over its parts.\n"

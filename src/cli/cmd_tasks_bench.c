@@ -83,7 +83,7 @@ static qn_status put_csv(FILE *to, const qn_tasks_gain *list, int n, const char 
                              r->n_tasks,  us,           us.median / r->n_tasks, i % 2 ? 1 : r->gain,
                              r->waste_pct };
     }
-    (void)err; /* writing remembers what fails */
+    (void)err; /* the writer reports failures at the end */
     qn_utc(date);
     qn_csv_put_comment(&w, "quern-tasks-bench", "1");
     qn_csv_put_comment(&w, "version", qn_version());
@@ -116,7 +116,7 @@ static qn_status put_markdown(FILE *to, const qn_tasks_gain *list, int n, const 
             "- plan cache: the same batch again; off: planned every time.\n"
             "- bucket cache: other sizes in the same buckets every time; off: planned every time.\n"
             "- pools: batches planned every time; off: memory from the driver every time.\n"
-            "- waste: share of the buckets that the sizes of the scenario leave empty.\n");
+            "- waste: fraction of the buckets that the sizes of the scenario leave empty.\n");
     return st;
 }
 
@@ -125,7 +125,7 @@ static qn_status put_markdown(FILE *to, const qn_tasks_gain *list, int n, const 
 typedef qn_status (*put_fn)(FILE *to, const qn_tasks_gain *list, int n, const char *line,
                             const char *device, qn_err *err);
 
-/* The device of the figures, with its name. */
+/* Writes the device of the figures, with its name. */
 static void describe(const qn_ctx *ctx, const char *id, qn_str *out)
 {
     for (int d = 0; d < qn_device_count(ctx); d++)
@@ -140,7 +140,7 @@ static qn_status finish(qn_out *out, put_fn put, const qn_tasks_gain *list, int 
         return QN_OK;
     const qn_status st = put(out->file, list, n, line, device, err);
 
-    return st == QN_OK ? qn_out_commit(out, err) : st; /* the caller removes what is not whole */
+    return st == QN_OK ? qn_out_commit(out, err) : st; /* the caller removes an incomplete file */
 }
 
 static qn_status run(qn_ctx *ctx, const qn_args *args, qn_err *err)
@@ -184,7 +184,7 @@ out:
 
 const qn_command qn_verb_tasks_bench = {
     .name = "bench",
-    .summary = "measure the gain of plans, buckets, pools and the single pass, per scenario",
+    .summary = "measure the gain from plans, buckets, pools and the single pass, per scenario",
     .options = options,
     .notes =
         "Microseconds per batch from host to host, with and without each mechanism: one\n"

@@ -1,4 +1,4 @@
-/* cmd_tasks_pipe.c - `quern tasks pipe`: the gain of overlapping copies with kernels. */
+/* cmd_tasks_pipe.c - `quern tasks pipe`: measures the gain of overlapping copies with kernels. */
 #include "cli/cmd_tasks.h"
 
 #include "lab/sheet.h"
@@ -11,13 +11,13 @@ static const char *check_depths(const char *value);
 
 static const qn_opt options[] = {
     { 0, "tasks", QN_OPT_INT, .value = "N", .fallback = "24", .min = 1, .max = 1000000,
-      .help = "batches per round, of one task each" },
+      .help = "batches per round, each of one task" },
     { 0, "elems", QN_OPT_INT, .value = "N", .fallback = "32768", .min = 1, .max = 1 << 30,
       .help = "elements per task" },
     { 0, "rounds", QN_OPT_INT, .value = "N", .fallback = "5", .min = 1, .max = 100000,
       .help = "number of measured rounds" },
     { 0, "depths", QN_OPT_TEXT, .value = "LIST", .fallback = "1,2,4", .check = check_depths,
-      .help = "numbers of batches in flight to measure, each 1 to 8" },
+      .help = "numbers of batches in flight to measure, from 1 to 8" },
     { 0, "csv", QN_OPT_TEXT, .value = "FILE", .help = "write the figures to this file" },
     { 0 }
 };
@@ -25,7 +25,7 @@ static const qn_opt options[] = {
 static const char *const examples[] = { "quern tasks pipe --tasks 8 --rounds 2 --csv pipe.csv",
                                         NULL };
 
-/* One digit, then a comma or the end; not more of them than there are digits. */
+/* Checks a list of single digits, separated by commas and not too long. */
 static const char *check_depths(const char *value)
 {
     for (int n = 1;; value++, n++) {
@@ -51,7 +51,7 @@ static qn_status measure(qn_ctx *ctx, const qn_args *args, qn_pipe_result *resul
             continue;
         QN_TRY(qn_pipe_case_run(ctx, &what, *c - '0', &results[*n], err));
         if (results[*n].checksum != results[0].checksum)
-            QN_FAIL(err, QN_ERR_MISMATCH, "depth %d gives other results than depth %d",
+            QN_FAIL(err, QN_ERR_MISMATCH, "results of depth %d and depth %d differ",
                     results[*n].depth, results[0].depth);
         ++*n;
     }
@@ -60,7 +60,7 @@ out:
     return st;
 }
 
-/* A result with what the command asked for. */
+/* A result with the settings of the command. */
 typedef struct row {
     qn_pipe_result r;
     const char *tasks, *elems, *rounds;

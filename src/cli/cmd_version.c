@@ -1,4 +1,4 @@
-/* cmd_version.c - `quern version`: what this binary is made of, and what it found here. */
+/* cmd_version.c - `quern version`: prints the version, libraries and backends. */
 #include "cli/cli.h"
 
 #include "domain/fit/linear/linear.h"
@@ -26,8 +26,8 @@ static const qn_opt options[] = {
 
 static const char *const examples[] = { "quern version --verbose", NULL };
 
-/* One library: what it is, or, where `found` is NULL, why it is missing and what does not work
- * then. */
+/* Prints one library: its version, or if `found` is NULL, why it is missing and what does not work
+ * without it. */
 static void print_library(const char *name, const char *found, const char *why, const char *meaning)
 {
     if (found)
@@ -89,7 +89,7 @@ static void print_programs(void)
     print_netcdf();
     print_cholmod();
     print_library("ffmpeg", qn_find_program("ffmpeg", path, sizeof path) ? "found" : NULL,
-                  "not in PATH", "films of quern les as .y4m, not as webm or mp4");
+                  "not in PATH", "quern les writes films as .y4m only, not as webm or mp4");
 }
 
 static void print_drivers(void)
@@ -100,7 +100,7 @@ static void print_drivers(void)
 
     snprintf(version, sizeof version, "%d.%d", api ? api->major : 0, api ? api->minor : 0);
     print_library("NVRTC", api ? version : NULL, reason,
-                  "cuda runs built-in kernels from PTX where this build has it, no others");
+                  "cuda runs only built-in kernels, and only if this build has their PTX");
     cuda = qn_cuda_load(&reason) ? "found" : NULL;
     print_library("CUDA driver", cuda, reason, "no device cuda");
     opencl = qn_cl_load(&reason) ? "found" : NULL;

@@ -1,12 +1,12 @@
-/* command_line.c - a parsed command line as one would type it: for reports that name the command
- * that made them. Options that came from the environment are written out, too. */
+/* command_line.c - prints a parsed command line as one would type it, for reports. Options from the
+ * environment are written out too. */
 #include "cli/cli.h"
 
 #include "util/str.h"
 
 #include <string.h>
 
-/* Quoted for a shell where needed. */
+/* Appends a word, quoted for a shell if needed. */
 static void add_word(qn_str *out, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

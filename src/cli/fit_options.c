@@ -1,4 +1,4 @@
-/* fit_options.c - from command lines of `quern fit` to loaded programs. */
+/* fit_options.c - loads the program of a command line of `quern fit`. */
 #include "cli/fit_options.h"
 
 #include "util/utf8.h"

@@ -1,4 +1,4 @@
-/* fit_options.h - verbs of `quern fit` that load a program. */
+/* fit_options.h - for the verbs of `quern fit` that load a program. */
 #ifndef QN_CLI_FIT_OPTIONS_H
 #define QN_CLI_FIT_OPTIONS_H
 
@@ -6,11 +6,11 @@
 
 #include "domain/fit/run/run.h"
 
-/* The options of the command line for the program of the first word. `store` owns the texts. */
+/* The options of the command line for the program in the first word. `store` owns the texts. */
 qn_status qn_cli_fit_options(const qn_args *args, qn_fit_options *out, qn_option_store *store,
                              qn_err *err);
 
-/* That program, loaded. Every fault of its text is printed on stderr. */
+/* Loads that program. Every fault of its text is printed on stderr. */
 qn_status qn_cli_fit_text(const qn_args *args, qn_fit_text **out, qn_err *err);
 
 #endif

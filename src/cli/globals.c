@@ -1,4 +1,4 @@
-/* globals.c - the options that every command takes, and what they turn into. */
+/* globals.c - the options that every command takes. */
 #include "cli/cli.h"
 
 #include "util/str.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NAME[:INDEX], comma separated; "auto" and NAME without index only stand for themselves. */
+/* Checks NAME[:INDEX], separated by commas; "auto" cannot be part of a list. */
 static const char *check_backend(const char *value)
 {
     static const char *const names[] = { "auto", "cpu", "opencl", "cuda", "sim" };
@@ -68,7 +68,7 @@ static const char *check_metrics(const char *value)
 }
 
 const qn_opt qn_global_options[] = {
-    /* The engine reads the two variables itself, since it must know which of them was set. */
+    /* The engine reads these two variables itself, since it must know which one was set. */
     { 0, "backend", QN_OPT_TEXT, .value = "NAME[:I]", .check = check_backend,
       .help = "auto, cpu, opencl, cuda or sim (default auto) [QUERN_BACKEND]" },
     { 0, "devices", QN_OPT_TEXT, .value = "LIST", .check = check_devices,
@@ -87,7 +87,7 @@ const qn_opt qn_global_options[] = {
       .check = check_budget,
       .help = "device memory to use, such as 512M, 8G or 80% (default 80%)" },
     { 0, "memory-map", QN_OPT_TEXT, .value = "FILE.md",
-      .help = "write a list of the arrays, where they lived and what was copied" },
+      .help = "write a list of the arrays, where they were and what was copied" },
     { 0, "pipeline", QN_OPT_INT, .value = "DEPTH", .env = "QUERN_PIPELINE", .fallback = "2",
       .min = 1, .max = 8, .help = "number of batches in flight" },
     { 0, "chunk-elems", QN_OPT_INT, .value = "N", .env = "QUERN_CHUNK_ELEMS", .fallback = "524288",
@@ -95,7 +95,7 @@ const qn_opt qn_global_options[] = {
     { 0, "metrics", QN_OPT_TEXT, .value = "FILE", .check = check_metrics,
       .help = "write counters to FILE.json, or to FILE.prom for Prometheus" },
     { 0, "metrics-port", QN_OPT_INT, .value = "N", .min = 1, .max = 65535,
-      .help = "serve /metrics and /health on this port of the loopback device" },
+      .help = "serve /metrics and /health on this port of 127.0.0.1" },
     { 0, "log", QN_OPT_CHOICE, .value = "none|error|warn|info|debug", .env = "QUERN_LOG",
       .help = "level of the messages on stderr (default warn)" },
     { 0, "progress", QN_OPT_CHOICE, .value = "auto|on|off", .fallback = "auto",
@@ -112,8 +112,7 @@ const qn_opt qn_global_options[] = {
     { 0 }
 };
 
-/* Where an option was not given the engine's field stays zero, so that the engine's own
- * defaults exist once. */
+/* If an option was not given, the engine's field stays zero and the engine uses its own default. */
 void qn_globals_read(qn_args *args)
 {
     const char *fallback = qn_text(args, "fallback");
@@ -122,7 +121,7 @@ void qn_globals_read(qn_args *args)
     args->global = (qn_globals){
         .engine = {
             .size = sizeof(qn_options),
-            /* Devices that are listed are opened, so that one that is not there is noticed. */
+            /* Listed devices are opened, so that a missing one is noticed. */
             .backend = devices && (strcmp(devices, "all") || !qn_given(args, "backend"))
                            ? devices
                            : qn_text(args, "backend"),

@@ -1,4 +1,4 @@
-/* help.c - help and usage lines, printed from the same tables that parse the command line. */
+/* help.c - prints help and usage lines from the tables that parse the command line. */
 #include "cli/cli.h"
 
 #include "util/str.h"
@@ -12,7 +12,7 @@ const char *qn_opt_value(const qn_opt *opt)
     return opt->value ? opt->value : opt->kind == QN_OPT_TEXT ? "TEXT" : "N";
 }
 
-/* "-v, --verbose", "-o FILE", "    --samples N"; the gap only where the table has letters. */
+/* Adds "-v, --verbose", "-o FILE", " --samples N"; the indent only if the table has letters. */
 static void add_label(qn_str *s, const qn_opt *opt, int has_letters)
 {
     if (opt->letter)
@@ -34,7 +34,7 @@ void qn_opt_help(const qn_opt *opt, qn_str *out)
         qn_str_addf(out, " [%s]", opt->env);
 }
 
-/* `text` after column `indent` of the current line, broken at blanks to stay within WIDTH. */
+/* Adds `text` after column `indent` of the current line, broken at blanks to stay within WIDTH. */
 static void add_wrapped(qn_str *s, const char *text, int indent)
 {
     int column = indent;
@@ -57,7 +57,7 @@ static void add_wrapped(qn_str *s, const char *text, int indent)
     qn_str_add(s, "\n");
 }
 
-/* One entry of a list: label, gap, text; a long label gets a line of its own. */
+/* Adds an entry of a list: label, gap, text; a long label gets its own line. */
 static void add_entry(qn_str *s, const char *label, const char *text, int width)
 {
     const int len = (int)strlen(label);
@@ -137,7 +137,7 @@ static void add_usage(qn_str *s, const qn_args *args)
             qn_str_addf(&each, " %s", qn_opt_value(opt));
         qn_str_add(&each, "]");
     }
-    /* A usage line is one line. */
+    /* A usage must fit on one line. */
     qn_str_add(s, s->len - start + each.len <= WIDTH ? qn_str_get(&each) : " [options]");
     qn_str_add(s, "\n");
     qn_str_free(&each);

@@ -1,4 +1,4 @@
-/* main.c - the table of commands, and the way from a command line to an exit code. */
+/* main.c - the table of commands; runs a command line and returns its exit code. */
 #include "cli/cli.h"
 
 #include "engine/engine.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The commands that only have verbs, of a file each. */
+/* Commands that only have verbs, which are in files of their own. */
 
 #define VERBS(...)                                                                                 \
     (const qn_command *const[])                                                                    \
@@ -59,7 +59,7 @@ const qn_command *const qn_commands[] = {
     &qn_cmd_completion, &qn_cmd_version,   NULL,
 };
 
-/* Every status has its exit code here and nowhere else. */
+/* The only place that maps a status to its exit code. */
 static qn_exit exit_of(qn_status status)
 {
     static const unsigned char codes[] = {
@@ -86,8 +86,8 @@ static qn_exit exit_of(qn_status status)
     return (size_t)status < sizeof codes ? (qn_exit)codes[status] : QN_EXIT_FAILED;
 }
 
-/* Refuses --devices that means several, where a command works on one. A name without an index shows
- * how many it stands for once the context is open; before that `ctx` is NULL. */
+/* Refuses several --devices for a command that works on one. How many devices a name without an
+ * index means is known only when the context is open; before that `ctx` is NULL. */
 static qn_status check_devices(const qn_args *args, const qn_ctx *ctx, qn_err *err)
 {
     const char *devices = args->global.devices;
@@ -164,7 +164,7 @@ void qn_cli_check_equal(const qn_args *args, const char *what, const char *again
                                        .is_ok = n_equal == n });
 }
 
-/* --quiet silences the summary, not the tables that QUERN_STATS asked for. */
+/* --quiet suppresses the summary, but not the tables of QUERN_STATS. */
 static void print_end(const qn_args *args, qn_ctx *ctx, const char *status)
 {
     const qn_session *session = args->session;
@@ -259,7 +259,7 @@ qn_status qn_cli_input(const char *path, qn_err *err)
     return st;
 }
 
-/* Runs the command in its context. The first failure is reported. */
+/* Runs the command in its context. Returns the first failure. */
 static qn_status run_command(const qn_args *args, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -275,7 +275,7 @@ out:
     return st;
 }
 
-/* A full disk or a closed pipe at stdout is a failed run. */
+/* If stdout is a full disk or a closed pipe, the run has failed. */
 static qn_status finish_stdout(qn_err *err)
 {
     if (fflush(stdout) != 0 || ferror(stdout))

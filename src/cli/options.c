@@ -1,9 +1,9 @@
-/* options.c - from a parsed command line to the option struct of a tool. */
+/* options.c - fills the option struct of a tool from a parsed command line. */
 #include "cli/options.h"
 
 #include "util/json.h"
 
-/* Name, value, name, value, ... of what was given. */
+/* Name, value, name, value, ... of the given options. */
 typedef struct pair_list {
     const char *list[2 * QN_MAX_OPTS + 1];
     int n;

@@ -1,4 +1,4 @@
-/* options.h - the options of a tool's list (util/options.h) on the command line.
+/* options.h - command-line options from the list of a tool (util/options.h).
  *
  *     static const qn_opt options[] = {
  *     #define OPTION QN_CLI_OPTION
@@ -10,8 +10,8 @@
  *
  *     QN_TRY(qn_cli_options(args, qn_foo_option_table(), &o, &store, err));
  *
- * Numbers pass as text: their limits need not be whole, and a length may be written 2*pi. They are
- * checked in one place, in the same words as those of a JSON file.
+ * Numbers are passed on as text, since limits may be fractional and a length may be written 2*pi.
+ * They are checked like those of a JSON file, with the same messages.
  */
 #ifndef QN_CLI_OPTIONS_H
 #define QN_CLI_OPTIONS_H
@@ -19,7 +19,7 @@
 #include "cli/cli.h"
 #include "util/options.h"
 
-/* A row of a command's table; an empty default is not mentioned in help. */
+/* A row of a command's table; help does not mention an empty default. */
 #define QN_CLI_OPTION(kind_, member, flag, value_, min_, max_, fallback_, help_)                   \
     { .name = flag,                                                                                \
       .help = help_,                                                                               \
@@ -28,8 +28,8 @@
       .was = QN_CLI_WAS(member),                                                                   \
       QN_CLI_KIND_##kind_ },
 
-/* An old name of a flag works where the file says before, with the comma:
- * #define QN_CLI_WAS_new_name , "old-name" */
+/* An old name of a flag works if it is defined before the include, with the comma: #define
+ * QN_CLI_WAS_new_name , "old-name" */
 #define QN_CLI_WAS(member)                 QN_CLI_SECOND(QN_CLI_WAS_##member, NULL, 0)
 #define QN_CLI_SECOND(...)                 QN_CLI_SECOND_(__VA_ARGS__)
 #define QN_CLI_SECOND_(first, second, ...) second
@@ -55,9 +55,9 @@
         .help = "JSON file with options as keys"                                                   \
     }
 
-/* Fills a whole struct with the defaults, the file of --config, and what was given on the command
- * line or in the environment. Rows whose flag the command does not have stay as they are. A FILE
- * that cannot be read is QN_ERR_INPUT. `store` owns the texts. */
+/* Fills a whole struct with the defaults, the file of --config, and options from the command line
+ * or the environment. Rows whose flag the command does not have keep their defaults. A FILE that
+ * cannot be read is QN_ERR_INPUT. `store` owns the texts. */
 qn_status qn_cli_options(const qn_args *args, const qn_option_table *table, void *options,
                          qn_option_store *store, qn_err *err);
 

@@ -1,4 +1,4 @@
-/* solweig_options.c - options that the verbs of `quern solweig` share. */
+/* solweig_options.c - options shared by the verbs of `quern solweig`. */
 #include "cli/solweig_options.h"
 
 #include <errno.h>
@@ -53,6 +53,6 @@ void qn_sw_note_smoothed(const qn_args *args, const qn_sw_layer_options *layers,
                          const qn_sw_grid *grid)
 {
     if (grid->was_smoothed && !args->global.quiet)
-        fprintf(stderr, "%s: whole metres, smoothed (--keep-quantised leaves them)\n",
+        fprintf(stderr, "%s: in whole metres, smoothed (--keep-quantised prevents it)\n",
                 layers->dem_file);
 }

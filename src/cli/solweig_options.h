@@ -1,4 +1,4 @@
-/* solweig_options.h - options that the verbs of `quern solweig` share: the layers of a city, tiles,
+/* solweig_options.h - options shared by the verbs of `quern solweig`: the layers of a city, tiles,
  * folders.
  *
  * Most rows of their tables come from <quern/options/solweig_*.def>. Before a list is included,
@@ -29,18 +29,17 @@
         .fallback = "out"                                                                          \
     }
 
-/* The layers of the command line, whose texts `store` owns. A file that is not there is
- * QN_ERR_INPUT. */
+/* The layers of the command line; `store` owns their texts. A missing file is QN_ERR_INPUT. */
 qn_status qn_sw_layers_of(const qn_args *args, qn_sw_layer_options *out, qn_option_store *store,
                           qn_err *err);
 
 /* 0 for auto. */
 qn_status qn_sw_tile_of(const qn_args *args, qn_i64 *out, qn_err *err);
 
-/* --progress as the choice that option structs have. */
+/* --progress as the choice in option structs. */
 qn_status qn_sw_progress_of(const qn_args *args, int *out, qn_err *err);
 
-/* Says on stderr when the DEM was smoothed. */
+/* Reports on stderr if the DEM was smoothed. */
 void qn_sw_note_smoothed(const qn_args *args, const qn_sw_layer_options *layers,
                          const qn_sw_grid *grid);
 

@@ -1,11 +1,11 @@
-/* backend.h - the only door from the engine to hardware: one table of functions per backend.
+/* backend.h - the interface between engine and hardware: one table of functions per backend.
  *
- * Backends hold mechanism. Policy (pools, routing, retries, fallback, injected faults) lives in
- * the engine and is written once. Calls that queue work return before it is done; the streams
- * and events below say when. An error found after queueing surfaces at a later call.
+ * Backends hold mechanism. Policy (pools, routing, retries, fallback, injected faults) lives in the
+ * engine and is written once. Calls that queue work return before it is done; streams and events
+ * tell when it is. A later call reports an error found after queueing.
  *
- * Statuses a backend returns: QN_ERR_NOMEM, _LIMIT, _COMPILE, _LAUNCH, _TIMEOUT, _DEVICE_LOST,
- * _BUSY, _UNSUPPORTED, _INIT. After _DEVICE_LOST every call but close and release may fail.
+ * A backend returns QN_ERR_NOMEM, _LIMIT, _COMPILE, _LAUNCH, _TIMEOUT, _DEVICE_LOST, _BUSY,
+ * _UNSUPPORTED, _INIT. After _DEVICE_LOST every call but close and release may fail.
  */
 #ifndef QN_HAL_BACKEND_H
 #define QN_HAL_BACKEND_H
@@ -23,7 +23,7 @@ typedef struct qn_event qn_event;
 typedef struct qn_replay qn_replay;
 typedef struct qn_fft qn_fft;
 
-/* Streams of a device. Work on one stream runs in order; streams meet at events. */
+/* Streams of a device. Work on one stream runs in order; events order work on different streams. */
 typedef int qn_stream;
 enum {
     QN_COMPUTE = 0, /* 0 .. QN_N_COMPUTE - 1 */
@@ -33,7 +33,7 @@ enum {
     QN_N_STREAMS
 };
 
-/* Uses of a block of memory. Reuse needs a superset. */
+/* Uses of a block of memory. A block can be reused for any subset of its uses. */
 enum {
     QN_USE_READ = 1,
     QN_USE_WRITE = 2,
@@ -44,7 +44,7 @@ enum {
     QN_USE_ATOMIC = 64
 };
 
-/* Time of the simulated world: one host clock that all sim devices of a context share. */
+/* Simulated time: one host clock, shared by all sim devices of a context. */
 typedef struct qn_sim_clock {
     double host_us;
 } qn_sim_clock;
@@ -64,22 +64,22 @@ typedef enum {
     QN_BIN_PTX,
     QN_BIN_OPENCL,
     QN_BIN_OBJECT,
-    QN_BIN_FFT, /* what the library of a transform wants back: its kernels, or FFTW's wisdom */
+    QN_BIN_FFT, /* data that an FFT library wants back: its kernels, or FFTW's wisdom */
     QN_N_BINS
 } qn_bin_kind;
 
 typedef struct qn_blob {
-    void *data; /* malloc'ed; the receiver frees it */
+    void *data; /* from malloc; the receiver frees it */
     size_t bytes;
     qn_bin_kind kind;
 } qn_blob;
 
-/* One kernel module on its way to a device. */
+/* One kernel module to be compiled or loaded. */
 typedef struct qn_source {
     const qn_kernel_module *module;
     const char *text; /* complete text in the backend's language; NULL: built in (CPU, sim) */
     int team_lanes;   /* LANES of TEAM kernels, already defined in `text` */
-    int contracts;    /* a multiplication and an addition may become one operation */
+    int contracts;    /* the compiler may fuse a * b + c */
     qn_blob binary;   /* from the disk cache; data NULL: compile `text` */
     char *log;        /* gets the compiler's log, NUL-terminated */
     size_t log_size;
@@ -91,40 +91,41 @@ typedef struct qn_launch_arg {
     qn_mem *mem;
     size_t at; /* bytes into mem */
     void *host;
-    size_t bytes; /* of the value; needed where the head does not know (structs in run-time text);
-                     of a buffer: what the stage has of it from there on, 0 when nobody knows */
+    /* Size of the value, needed where the head does not say it (structs in run-time text). For a
+     * buffer: the bytes that the stage may use from `at` on, 0 if unknown. */
+    size_t bytes;
 } qn_launch_arg;
 
 /* One launch that fits the device's limits (geometry.h cuts larger ranges into these). */
 typedef struct qn_launch {
     qn_module *module;
     const qn_kernel_info *kernel;
-    int kernel_i;      /* its place in module->kernels */
-    qn_span span;      /* what the kernel covers: its hidden arguments */
+    int kernel_i;      /* index in module->kernels */
+    qn_span span;      /* points covered; the kernel gets it as hidden arguments */
     uint32_t group[3]; /* items of a group; TEAM: {lanes, teams per group, 1} */
-    uint32_t grid[3];  /* groups; enough of them for the span */
+    uint32_t grid[3];  /* enough groups for the span */
     const qn_launch_arg *args;
     qn_stream stream;
 } qn_launch;
 
-/* One plan on its way: what is known from before, and what making it brought. */
+/* One FFT plan being made: what was stored before, and what is new. */
 typedef struct qn_fft_build {
-    qn_blob stored; /* an earlier `made`; data NULL: nothing is known */
-    int is_kept;    /* `made` will be stored: measuring is worth while */
-    qn_blob made;   /* data NULL: `stored` had everything */
+    qn_blob stored; /* `made` of an earlier run; data NULL: there is none */
+    int is_kept;    /* `made` will be stored, so measuring pays off */
+    qn_blob made;   /* data NULL: `stored` was complete */
     int n_compiled; /* kernels compiled or algorithms measured */
-    /* Device memory that runs of the plan write. Not 0: they must not overlap. */
+    /* Device memory that runs of the plan write. If not 0, runs must not overlap. */
     size_t scratch_bytes;
 } qn_fft_build;
 
 typedef struct qn_backend {
     const char *name; /* "cuda"; also the --backend value */
     qn_language language;
-    int has_driver;        /* of the system, which a fork does not survive */
+    int has_driver;        /* uses a system driver, which does not survive a fork */
     int teams_share_group; /* TEAM: several teams may share one group (warps of a block) */
     int builds_beside;     /* several threads may call build and fft_make, and others beside them */
 
-    /* Required. count() says why there is nothing when it returns 0. */
+    /* Required. When count() returns 0, `reason` says why. */
     int (*count)(const qn_hal_config *config, char *reason, size_t reason_size);
     qn_status (*open)(const qn_hal_config *config, int index, qn_dev **out, qn_err *err);
     void (*close)(qn_dev *dev);
@@ -132,8 +133,8 @@ typedef struct qn_backend {
 
     qn_status (*alloc)(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, qn_err *err);
     void (*release)(qn_dev *dev, qn_mem *mem);
-    /* Queued on `on`. Host memory must stay as it is until the stream has passed this point;
-     * copies from or to memory not got from host_alloc may block. */
+    /* Queued on `on`. Host memory must not change until the copy is done; copies to or from memory
+     * not allocated by host_alloc may block. */
     qn_status (*upload)(qn_dev *dev, qn_mem *dst, size_t at, const void *src, size_t bytes,
                         qn_stream on, qn_err *err);
     qn_status (*download)(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t bytes,
@@ -143,7 +144,8 @@ typedef struct qn_backend {
     void (*unload)(qn_dev *dev, qn_module *module);
     qn_status (*launch)(qn_dev *dev, const qn_launch *call, qn_err *err);
 
-    /* An event marks a point of a stream; `drop` gives it back, also before it is done. */
+    /* An event marks a point of a stream; `drop` releases it, even if the point is not reached
+     * yet. */
     qn_status (*record)(qn_dev *dev, qn_stream on, qn_event **out, qn_err *err);
     qn_status (*wait)(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err); /* stream waits */
     qn_status (*await)(qn_dev *dev, qn_event *event, qn_err *err);              /* host waits */
@@ -151,18 +153,18 @@ typedef struct qn_backend {
     void (*drop)(qn_dev *dev, qn_event *event);
     qn_status (*sync)(qn_dev *dev, qn_err *err);
 
-    /* Optional: NULL means "not supported"; the engine has a slower way. */
+    /* Optional: NULL means "not supported"; the engine then uses a slower way. */
     qn_status (*host_alloc)(qn_dev *dev, size_t bytes, void **out, qn_err *err); /* pinned */
     void (*host_free)(qn_dev *dev, void *ptr);
     qn_status (*download_rect)(qn_dev *dev, qn_mem *src, size_t at, size_t pitch, void *dst,
                                size_t row_bytes, size_t rows, qn_stream on, qn_err *err);
     qn_status (*copy_peer)(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
                            qn_stream on, qn_err *err);
-    /* Where memory lies, for other libraries; NULL: it has no address there. */
+    /* The address of the memory, for other libraries; NULL: it has none. */
     void *(*address)(qn_dev *dev, qn_mem *mem);
-    /* Device microseconds between two finished events; negative when unknown. */
+    /* Device microseconds between two finished events; negative if unknown. */
     double (*elapsed_us)(qn_dev *dev, qn_event *from, qn_event *to);
-    double (*now_us)(qn_dev *dev); /* a clock of its own (sim); otherwise the monotonic one */
+    double (*now_us)(qn_dev *dev); /* the backend's own clock (sim); default: the monotonic clock */
 
     /* Between begin and end, work on `on` (and on streams that wait for it) is recorded
      * instead of run. Launches are numbered in order; `update` replaces the value arguments
@@ -175,11 +177,11 @@ typedef struct qn_backend {
     void (*replay_free)(qn_dev *dev, qn_replay *recording);
 
     qn_status (*binary)(qn_dev *dev, qn_module *module, qn_blob *out, qn_err *err);
-    /* Of kernel `kernel_i` of a module: registers of an item, and bytes of memory in their stead.
+    /* For kernel `kernel_i` of a module: registers per item, and bytes of spilled registers.
      */
     void (*resources)(qn_dev *dev, const qn_module *module, int kernel_i, int *registers,
                       int *local_bytes);
-    /* Compiler and driver, as they enter the cache key. */
+    /* Compiler and driver, as part of the cache key. */
     void (*compiler)(qn_dev *dev, char *out, size_t size);
 
     /* Binaries for architectures whose devices need not be here, all or none: those that the
@@ -189,7 +191,7 @@ typedef struct qn_backend {
     void (*image_options)(int arch, int contracts, char *out, size_t size);
 
     /* Transforms (fft.h), all three or none. `run` queues on any compute stream, allocates nothing
-     * and can be captured; when it fails, a part may have been queued. */
+     * and can be captured; if it fails, part of the work may have been queued. */
     qn_status (*fft_make)(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out,
                           qn_err *err);
     qn_status (*fft_run)(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
@@ -199,7 +201,7 @@ typedef struct qn_backend {
 
 extern const qn_backend qn_backend_cpu, qn_backend_opencl, qn_backend_cuda, qn_backend_sim;
 
-/* All of them, in the order in which devices are listed; ended by NULL. */
+/* All backends, in the order of device lists; NULL ends the array. */
 extern const qn_backend *const qn_backends[];
 
 const qn_backend *qn_backend_find(const char *name);

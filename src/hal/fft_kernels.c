@@ -1,7 +1,7 @@
 /* fft_kernels.c - the compiled kernels of a transform as one blob.
  *
- * Per kernel: 32 bytes digest, u64 kind, u64 bytes, image; in the order of this machine's bytes,
- * since the images are of this machine, too.
+ * Per kernel: 32 bytes digest, u64 kind, u64 bytes, image; in this machine's byte order, since the
+ * images are for this machine only.
  */
 #include "hal/fft_kernels.h"
 

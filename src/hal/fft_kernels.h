@@ -1,8 +1,8 @@
 /* fft_kernels.h - the compiled kernels of a transform, as one blob for the disk cache.
  *
- * VkFFT generates the text of its kernels for every plan. The compiled form is found again by the
- * digest of that text, so neither the library's version nor the order of kernels matters. (VkFFT
- * can save a plan by itself, but treats binaries as strings, which end at their first zero.)
+ * VkFFT generates the text of its kernels for every plan. A digest of that text identifies the
+ * compiled form, so neither the library's version nor the order of kernels matters. (VkFFT can save
+ * a plan itself, but treats binaries as strings, which end at the first zero byte.)
  */
 #ifndef QN_HAL_FFT_KERNELS_H
 #define QN_HAL_FFT_KERNELS_H
@@ -15,15 +15,15 @@ typedef struct qn_fft_kernel {
     qn_blob image;
 } qn_fft_kernel;
 
-/* Zero-initialised is empty. */
+/* All zero: empty. */
 typedef struct qn_fft_kernels {
     qn_fft_kernel *list;
     int n;
 } qn_fft_kernels;
 
-/* What making a plan brings; VkFFT, which calls us for it, has no place for failures. */
+/* The result of making a plan; VkFFT's callbacks cannot pass failures on. */
 typedef struct qn_fft_made {
-    qn_fft_kernels kernels; /* known from before, and compiled now */
+    qn_fft_kernels kernels; /* loaded and newly compiled */
     int n_compiled;
     qn_err noted; /* the first failure */
 } qn_fft_made;
@@ -37,7 +37,7 @@ qn_status qn_fft_kernels_add(qn_fft_kernels *kernels, const char *text, const qn
 
 qn_status qn_fft_kernels_pack(const qn_fft_kernels *kernels, qn_blob *out, qn_err *err);
 
-/* Appends what `blob` holds, as far as it is sound; `blob` may be empty. */
+/* Appends the kernels of `blob` up to the first damaged one; `blob` may be empty. */
 qn_status qn_fft_kernels_unpack(qn_fft_kernels *kernels, const qn_blob *blob, qn_err *err);
 
 void qn_fft_kernels_free(qn_fft_kernels *kernels);

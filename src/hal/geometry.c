@@ -1,18 +1,18 @@
-/* geometry.c - from a range to launches that fit a device.
+/* geometry.c - divides a range into launches that fit a device.
  *
- * A range is cut twice: a 1-D range that leaves the axis limit becomes rows of 2^30 (at most
- * three boxes: the rest of the first row, whole rows, the start of the last), and each box
- * becomes a lattice of parts no larger than the device's grid. Kernels know nothing of it,
- * since every launch carries its own span.
+ * A range is cut twice. A 1-D range beyond the axis limit becomes rows of 2^30 (at most three
+ * boxes: the rest of the first row, whole rows, the start of the last), and each box becomes a
+ * lattice of parts no larger than the device's grid. Kernels do not notice, since every launch has
+ * its own span.
  */
 #include "hal/geometry.h"
 
 enum {
-    GROUP_ITEMS = 256, /* of a MAP group; unrolled kernels are compiled for exactly this many */
+    GROUP_ITEMS = 256, /* of a MAP group; unrolled kernels are compiled for exactly this number */
     TILE_X = 32        /* of a 2-D group: one warp along the fastest axis */
 };
 
-/* Items of a group, and the points (MAP), groups or teams that one group covers. */
+/* Items per group, and the points (MAP), groups or teams that one group covers. */
 typedef struct shape {
     uint32_t group[3];
     qn_i64 covers[3];
@@ -33,7 +33,7 @@ static int fits_axis(qn_i64 from, qn_i64 to)
     return from >= -(qn_i64)QN_MAX_AXIS && to <= QN_MAX_AXIS && to - from <= QN_MAX_AXIS;
 }
 
-/* Rows are counted by gy, which has the same limit as every axis. */
+/* gy counts the rows and has the same limit as every axis. */
 static int can_fold(const qn_kernel_info *kernel, const qn_range *r)
 {
     return kernel->folds && is_1d(r) && r->x0 >= 0 && r->x1 <= (qn_i64)QN_MAX_AXIS * QN_MAX_AXIS;
@@ -63,7 +63,7 @@ qn_status qn_range_check(const qn_kernel_info *kernel, const qn_range *range, qn
     return QN_OK;
 }
 
-/* Smallest power of two that is at least `n`, but not more than `most` (a power of two). */
+/* Smallest power of two >= `n`, limited to `most` (a power of two). */
 static uint32_t power_up(qn_i64 n, uint32_t most)
 {
     uint32_t p = 1;
@@ -82,7 +82,7 @@ static uint32_t power_down(uint32_t n)
     return p;
 }
 
-/* Items go where the points are: 3 x 70000 gets {4,64}, 70000 x 3 gets {64,4}. */
+/* Shapes the group like the range: 3 x 70000 gets {4,64}, 70000 x 3 gets {64,4}. */
 static void shape_map(const qn_range *range, uint32_t most, uint32_t group[3])
 {
     const qn_i64 nx = range->x1 - range->x0, ny = range->y1 - range->y0;
@@ -193,7 +193,7 @@ out:
     return st;
 }
 
-/* Boxes of a folded 1-D range; returns how many of the three are used. */
+/* The boxes of a folded 1-D range; returns their number, at most three. */
 static int fold(const qn_range *range, qn_range out[3])
 {
     const qn_i64 row = QN_MAX_AXIS;
@@ -231,7 +231,7 @@ qn_status qn_launch_range(const qn_backend *backend, qn_dev *dev, const qn_devic
     if (range->x1 > QN_MAX_AXIS)
         n_boxes = fold(range, boxes);
 
-    /* The shape is that of the whole range, so rows of a folded one stay 1-D groups. */
+    /* The shape comes from the whole range, so a folded range keeps 1-D groups. */
     QN_TRY(shape_of(backend, info, call->kernel, range, team_lanes, &l.shape, err));
     for (int axis = 0; axis < 3; axis++)
         l.step[axis] = l.shape.covers[axis] * (info->max_grid[axis] ? info->max_grid[axis] : 1);

@@ -1,4 +1,4 @@
-/* module_text.c - unpacks what the build compressed. */
+/* module_text.c - unpacks texts that the build compressed. */
 #include "hal/module_text.h"
 
 #include "util/inflate.h"

@@ -1,8 +1,9 @@
-/* no_vkfft.h - what stands for transforms in a build without VkFFT. */
+/* no_vkfft.h - replaces transforms in a build without VkFFT. */
 #ifndef QN_HAL_NO_VKFFT_H
 #define QN_HAL_NO_VKFFT_H
 
-/* Defines qn_cuda_fft_make and the others for QN_NO_VKFFT(cuda). None is called without a plan. */
+/* Defines qn_cuda_fft_make and the others for QN_NO_VKFFT(cuda). Those that need a plan are never
+ * called. */
 #define QN_NO_VKFFT(backend)                                                                       \
     qn_status qn_##backend##_fft_make(qn_dev *dev, const qn_fft_shape *shape, qn_fft_build *build, \
                                       qn_fft **out, qn_err *err)                                   \

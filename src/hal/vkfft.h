@@ -1,8 +1,8 @@
-/* vkfft.h - what both users of VkFFT share: its configuration, its failures, its manners.
+/* vkfft.h - configuration and error handling of VkFFT, for CUDA and OpenCL.
  *
- * Included after the header that stands in for the toolkit and before anything of VkFFT is used;
- * it brings <vkFFT.h> in. VkFFT prints its complaints to stdout, which is the user's, and sets the
- * locale of the whole process while it writes kernels: neither happens here.
+ * Include it after the header that replaces the toolkit; it includes <vkFFT.h>. VkFFT would print
+ * messages to stdout and set the locale of the whole process while it writes kernels; this header
+ * prevents both.
  */
 #ifndef QN_HAL_VKFFT_H
 #define QN_HAL_VKFFT_H
@@ -23,7 +23,7 @@ static inline char *qn_vkfft_setlocale(void)
 
 #include "hal/fft_kernels.h"
 
-/* Everything but device, context and streams. `bytes` must live as long as the plan. */
+/* Fills in everything but device, context and streams. `bytes` must live as long as the plan. */
 static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shape, uint64_t *bytes)
 {
     const uint64_t rows = (uint64_t)shape->rows, cols = (uint64_t)shape->cols;
@@ -36,7 +36,7 @@ static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shap
         .numberBatches = (uint64_t)shape->batch,
         .performR2C = 1,
         .doublePrecision = shape->is_f64 != 0,
-        .useLUT = 1, /* f32 sines of the devices are good to 20 bits only */
+        .useLUT = 1, /* device f32 sines have only 20 correct bits */
         .bufferSize = bytes,
         .frequencyZeroPadding = keep > 0,
         .performZeropadding = { keep > 0, keep > 0 },
@@ -45,7 +45,7 @@ static inline VkFFTConfiguration qn_vkfft_configuration(const qn_fft_shape *shap
     };
 }
 
-/* The failure that the stand-ins noted, or else VkFFT's number. */
+/* The failure noted by our replacement calls, else VkFFT's error number. */
 static inline qn_status qn_vkfft_fail(VkFFTResult result, const qn_err *noted, qn_status other,
                                       qn_err *err)
 {
@@ -64,7 +64,7 @@ static inline void qn_vkfft_note(qn_fft_made *made, const qn_err *failure)
         made->noted = *failure;
 }
 
-/* initializeVkFFT, with numbers in kernels written as C writes them. */
+/* initializeVkFFT in the C locale, which kernel text needs. */
 static inline VkFFTResult qn_vkfft_begin(VkFFTApplication *app, VkFFTConfiguration configuration)
 {
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -78,7 +78,8 @@ static inline VkFFTResult qn_vkfft_begin(VkFFTApplication *app, VkFFTConfigurati
     return result;
 }
 
-/* Makes a plan from the kernels of `build` and those that it compiles, and gives `build` all. */
+/* Makes a plan from the kernels stored in `build`, compiles missing ones, and stores all in
+ * `build`. */
 static inline qn_status qn_vkfft_make(VkFFTApplication *app, VkFFTConfiguration configuration,
                                       qn_fft_made *made, qn_fft_build *build, qn_err *err)
 {
@@ -89,7 +90,7 @@ static inline qn_status qn_vkfft_make(VkFFTApplication *app, VkFFTConfiguration 
     if ((result = qn_vkfft_begin(app, configuration)) != VKFFT_SUCCESS)
         QN_TRY(qn_vkfft_fail(result, &made->noted, QN_ERR_COMPILE, err));
     build->n_compiled = made->n_compiled;
-    /* Bytes of device memory that runs write besides the caller's. */
+    /* Device memory that runs write in addition to the caller's. */
     if (app->configuration.allocateTempBuffer && app->configuration.tempBufferSize)
         build->scratch_bytes = (size_t)app->configuration.tempBufferSize[0];
     if (build->is_kept && made->n_compiled &&

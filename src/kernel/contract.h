@@ -1,8 +1,8 @@
-/* contract.h - whether compilers may make one rounding of a multiplication and an addition.
+/* contract.h - whether compilers may fuse a * b + c into one rounding.
  *
- * They may not, unless CONTRACT=1 is among the constants of a module (qn_kernels_with): then
- * results differ in their last bits from backend to backend. As a constant it is part of the text
- * and of the key of the kernel cache, so the two never meet.
+ * They may not, unless CONTRACT=1 is among the constants of a module (qn_kernels_with); then
+ * results differ in their last bits between backends. As a constant it is part of the text and of
+ * the kernel cache key, so both forms are cached separately.
  */
 #ifndef QN_KERNEL_CONTRACT_H
 #define QN_KERNEL_CONTRACT_H

@@ -1,20 +1,20 @@
 /* dialect.h - the words that make kernel text portable.
  *
  * The same kernel text is C (compiled into the library, or by the system compiler at run time),
- * OpenCL C 1.2 and CUDA C++. This prelude stands in front of it in all three. It has no include
- * on devices and no variadic macro, since NVIDIA's OpenCL refuses those; for the same reason the
- * heads MAP(...), GROUP(...), TEAM(...) are not macros but are expanded as text by expand.c,
- * which prints the words beginning with QN_ below.
+ * OpenCL C 1.2 and CUDA C++. This prelude precedes it in all three. On devices it has no includes,
+ * and it has no variadic macros, since NVIDIA's OpenCL refuses them. For the same reason the heads
+ * MAP(...), GROUP(...), TEAM(...) are not macros: expand.c expands them as text and prints the
+ * words below that begin with QN_.
  *
  * A kernel is a head and a body:
  *
  *     MAP(name, args)    GROUP(name, args)    TEAM(name, args)    MAP(name, UNROLL(4), args)
  *
  * in the first column, with arguments VAL(T, n), IN(T, n), OUT(T, n), INOUT(T, n). UNROLL gives
- * an item of a device several points; it pays where a body is a few loads and a store. A file
- * may say `#define LANES 64` for its GROUPs, and `PRECISIONS` on a line of its own to be built
+ * each work item of a device several points, which helps if a body is a few loads and a store. A
+ * file may say `#define LANES 64` for its GROUPs, and `PRECISIONS` on a line of its own to be built
  * with real as float and as double (kernels name_f32 and name_f64). GROUPS_AT_ONCE, if defined, is
- * how many groups CUDA's compiler leaves registers for on a unit.
+ * the number of groups per unit that CUDA's compiler reserves registers for.
  *
  * Words of a kernel file:
  *   all     i8 u8 i16 u16 i32 u32 i64 u64 float double real R(c) FN FN_NOINLINE GLOBAL RESTRICT
@@ -25,7 +25,7 @@
  *           LOCAL(T, v, n) SYNC GROUP_X GROUP_Y GROUP_Z
  *   TEAM    LANES LANE SYNC TEAM_X TEAM_Y TEAM_Z TEAM_ADD/MIN/MAX/ANY/ALL/FIRST/SCAN (i32), the
  *           same with 64 at the end (i64), TEAM_PARAM and TEAM_PASS for helper functions,
- *           TEAM_UNIT: which unit of the device this team runs on, as far as it can be told;
+ *           TEAM_UNIT: the unit of the device that runs this team, if known;
  *           teams of one group: TEAM_IN_GROUP, GROUP_MEET, GROUP_FIRST (u32)
  *
  * A helper's name must not be one of OpenCL's built-in functions (clamp, mix, step, dot, min).
@@ -91,7 +91,7 @@ typedef struct qn_span {
 #endif
 #define QN_PAR_SIZE(T, bytes) _Static_assert(sizeof(T) == (bytes), #T " is not " #bytes " bytes")
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that cannot be SIMD is no fault */
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that cannot be SIMD is not an error */
 #endif
 #endif
 
@@ -102,8 +102,8 @@ typedef struct qn_span {
 typedef REAL real;
 #define R(c) ((REAL)(c))
 
-/* Items of a MAP's group: the most there may be, and exactly this many along x where the head
- * has UNROLL. Also the most items that the teams of one group have together. */
+/* Largest number of items in a MAP's group; exactly this many along x if the head has UNROLL. Also
+ * the largest number of items of all teams in one group. */
 #define QN_MAP_GROUP 256
 
 /* Lanes of a GROUP: one value on every backend, so that fixed trees give equal bits. */
@@ -163,7 +163,7 @@ typedef REAL real;
 #else
 #define QN_KERNEL_GROUP extern "C" __global__ void __launch_bounds__(LANES)
 #endif
-/* A team runs a long program: it gets the registers that two groups on a unit leave. */
+/* A team runs a long program: it may use the registers that two groups per unit allow. */
 #ifndef GROUPS_AT_ONCE
 #define GROUPS_AT_ONCE 2
 #endif
@@ -198,7 +198,8 @@ typedef REAL real;
 #else
 #define QN_CLONES
 #endif
-/* The span is copied, since a store of the body might otherwise change the loop's end. */
+/* The span is copied; otherwise the compiler must assume that a store in the body changes the end
+ * of the loop. */
 #define QN_EACH_POINT                                                                              \
     const qn_span qn_r = *qn_s;                                                                    \
     for (i32 gz = qn_r.z0; gz < qn_r.z1; gz++)                                                     \
@@ -211,8 +212,8 @@ typedef REAL real;
             for (i32 qn_gx = qn_r.x0; qn_gx < qn_r.x1; qn_gx++)
 #else
 #define QN_INSIDE (gx < qn_x1 && gy < qn_y1 && gz < qn_z1)
-/* UNROLL(k): an item takes k points, a group's width apart, so that its loads are independent
- * and each is coalesced. Only the last group along x needs a test per point. */
+/* UNROLL(k): an item takes k points, one group width apart, so that its loads are independent and
+ * coalesced. Only the last group along x needs a test per point. */
 #define QN_UNROLLED_BEGIN(k)                                                                       \
     const i32 gx = qn_x0 + QN_BLOCK(0) * (QN_MAP_GROUP * (k)) + QN_ITEM;                           \
     const i32 gy = qn_y0 + QN_BLOCK(1);                                                            \
@@ -227,7 +228,7 @@ typedef REAL real;
 
 #ifndef QN_TEAM
 #ifdef QN_CPU
-/* A lane block is a SIMD loop, which ends before the next begins: no barrier is needed. */
+/* A lane block is a SIMD loop, which ends before the next one begins, so no barrier is needed. */
 #define GROUP_X            qn_gx
 #define GROUP_Y            qn_gy
 #define GROUP_Z            qn_gz
@@ -243,7 +244,7 @@ typedef REAL real;
     any = 0;                                                                                       \
     QN_PRAGMA(omp simd reduction(| : any)) for (i32 qn_l = 0; qn_l < LANES; qn_l++)
 #else
-/* A lane is a work item: the lane loop vanishes and a private value is a scalar. */
+/* A lane is a work item: there is no lane loop, and a private value is a scalar. */
 #define GROUP_X    (qn_x0 + QN_BLOCK(0))
 #define GROUP_Y    (qn_y0 + QN_BLOCK(1))
 #define GROUP_Z    (qn_z0 + QN_BLOCK(2))
@@ -273,15 +274,15 @@ typedef REAL real;
 #define I32_MAX      2147483647
 #define I32_MIN      (-2147483647 - 1)
 
-/* As a minimum and a maximum, the index of a load stays without a branch and gcc vectorises; with
- * x < lo ? lo : x < hi ? x : hi it makes three loads, and does not. */
+/* With a minimum and a maximum the index of a load needs no branch and gcc vectorises; with x < lo
+ * ? lo : x < hi ? x : hi it makes three loads and does not. */
 FN i32 clamp_i32(i32 x, i32 lo, i32 hi)
 {
     const i32 most = MIN(x, hi);
     return MAX(most, lo);
 }
 
-/* Relaxed, on i32 or u32 in global memory; they give the old value. */
+/* Relaxed, on i32 or u32 in global memory; they return the old value. */
 #ifdef QN_OPENCL
 #define POPCOUNT32(x) ((i32)popcount((u32)(x)))
 #define CLZ32(x)      ((i32)clz((u32)(x)))
@@ -289,7 +290,8 @@ FN i32 clamp_i32(i32 x, i32 lo, i32 hi)
 #define bits_f32(u)   as_float((u32)(u))
 #define f64_bits(x)   as_ulong((double)(x))
 #define bits_f64(u)   as_double((u64)(u))
-/* The conditional gives v the type of *p without reading it: the overloads need equal types. */
+/* The conditional gives v the type of *p without reading it, since the overloads need equal
+ * types. */
 #define QN_LIKE(p, v)    (1 ? (v) : *(p))
 #define ATOMIC_ADD(p, v) atomic_add((p), QN_LIKE(p, v))
 #define ATOMIC_MIN(p, v) atomic_min((p), QN_LIKE(p, v))
@@ -362,7 +364,7 @@ QN_ATOMIC_PICK(qn_atomic_max_u32, u32, >)
 #define ATOMIC_MAX(p, v) _Generic((p), i32 * : qn_atomic_max_i32, u32 * : qn_atomic_max_u32)(p, v)
 #endif
 
-/* Maths: plain names, float in gives float out. */
+/* Maths: plain names; float arguments give float results. */
 
 #ifdef QN_CUDA
 #ifndef INFINITY
@@ -412,7 +414,7 @@ QN_ATOMIC_PICK(qn_atomic_max_u32, u32, >)
 #define copysign(x, y)   QN_OF2(copysign, x, y)
 #define fma(x, y, z)     _Generic((x) + (y) + (z), float : fmaf, default : fma)(x, y, z)
 
-/* The library's fmin and fmax stop vectorisation; these have the same rule for NaN. */
+/* The library's fmin and fmax prevent vectorisation; these treat NaN the same way. */
 #define QN_PICK(name, T, OP)                                                                       \
     FN T name(T a, T b)                                                                            \
     {                                                                                              \
@@ -460,8 +462,8 @@ QN_PICK(qn_fmax, double, >)
 #else
 
 #ifdef QN_OPENCL
-/* One work-group is one team. OpenCL C 1.2 has no shuffles: values go through local memory,
- * which the expander declares in the kernel and TEAM_PARAM hands to helpers. */
+/* One work-group is one team. OpenCL C 1.2 has no shuffles: values go through local memory, which
+ * the expander declares in the kernel and TEAM_PARAM passes to helpers. */
 #define LANE           QN_ITEM
 #define SYNC           barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define TEAM_PARAM     __local i64 *qn_team
@@ -474,7 +476,7 @@ QN_PICK(qn_fmax, double, >)
 #define GROUP_FIRST(v) ((u32)(v))
 #define QN_TEAM_BEGIN  __local i64 qn_team[LANES];
 
-/* Every lane folds all values itself: two barriers, where a tree needs one per level. */
+/* Every lane combines all values itself, which takes two barriers; a tree needs one per level. */
 #define QN_TEAM_WORD(name, T, FROM, TO, FIRST, STEP)                                               \
     FN T name(TEAM_PARAM, T v)                                                                     \
     {                                                                                              \
@@ -499,7 +501,7 @@ QN_PICK(qn_fmax, double, >)
 #endif
 
 #ifdef QN_CUDA
-/* Several teams share a block {LANES, teams, 1}; a team never leaves its warp. qn_team is the
+/* Several teams share a block {LANES, teams, 1}; a team is always within one warp. qn_team is the
  * mask of its lanes. */
 #if LANES > 32
 #error "a team has at most 32 lanes"

@@ -1,8 +1,8 @@
 /* expand.c - finds and checks the heads of kernel text.
  *
  * A head is found only where a compiler would see one: at the start of a line, outside comments,
- * literals, preprocessor lines and bodies. Heads are checked completely here, because what a
- * compiler would say about the printed signature names things the author never wrote.
+ * literals, preprocessor lines and bodies. Heads are checked completely here, because compiler
+ * errors about the printed signature would mention names that the author never wrote.
  */
 #include "kernel/expand.h"
 
@@ -28,7 +28,7 @@ static const char *const mode_names[] = {
     [QN_ARG_VAL] = "VAL", [QN_ARG_IN] = "IN", [QN_ARG_OUT] = "OUT", [QN_ARG_INOUT] = "INOUT"
 };
 
-/* Names that one of the three languages or the dialect takes. */
+/* Names reserved by one of the three languages or the dialect. */
 static const char *const reserved[] = {
     "alignas",    "alignof",
     "and",        "asm",
@@ -101,7 +101,7 @@ static const char *const reserved[] = {
     "FLT_MAX",
 };
 
-/* C types whose size or name differs between the languages, with what to write instead. */
+/* C types whose size or name differs between the languages, each with its replacement. */
 static const struct {
     const char *type, *instead;
 } loose_types[] = {
@@ -132,7 +132,7 @@ static int mode_of(const parser *p, qn_token t)
     return find_word(p, t, mode_names, sizeof mode_names / sizeof *mode_names);
 }
 
-/* Copies a name of the author's: of a kernel or an argument (`what`). */
+/* Copies a name given by the author, of a kernel or an argument (`what`). */
 static qn_status take_name(parser *p, qn_token t, const char *what, char out[QN_MAX_NAME])
 {
     const size_t n = t.end - t.begin;
@@ -181,7 +181,7 @@ static qn_status take_type(parser *p, const char *kernel, qn_head_arg *arg)
     for (size_t i = 0; i < sizeof loose_types / sizeof *loose_types; i++) {
         if (qn_token_is_word(&p->scan, t, loose_types[i].type))
             return qn_fail(p->err, QN_ERR_COMPILE,
-                           "%s:%d: kernel %s: %s is no type of the dialect; write %s", p->file,
+                           "%s:%d: kernel %s: %s is not a type of the dialect; write %s", p->file,
                            t.line, kernel, qn_token_show(&p->scan, t).text, loose_types[i].instead);
     }
     if (!qn_token_is_mark(&p->scan, qn_scan_peek(&p->scan), ','))
@@ -200,7 +200,7 @@ static qn_status take_type(parser *p, const char *kernel, qn_head_arg *arg)
     return QN_OK;
 }
 
-/* MODE(type, name), after the comma; `t` is its first qn_token. */
+/* Parses MODE(type, name) after the comma; `t` is its first token. */
 static qn_status take_arg(parser *p, qn_head *head, qn_token t)
 {
     qn_status st = QN_OK;
@@ -241,7 +241,7 @@ out:
     return st;
 }
 
-/* UNROLL(k), after its word. */
+/* Parses UNROLL(k) after the word UNROLL. */
 static qn_status take_unroll(parser *p, qn_head *head, qn_token word)
 {
     qn_status st = QN_OK;
@@ -264,7 +264,7 @@ out:
     return st;
 }
 
-/* From the form's word, already read as `word`, to the body's '{'. */
+/* Parses from the form, already read as `word`, to the '{' of the body. */
 static qn_status take_head(parser *p, qn_token word, qn_form form, qn_head *head)
 {
     qn_status st = QN_OK;
@@ -309,7 +309,7 @@ out:
     return st;
 }
 
-/* What the expander takes from other lines. */
+/* Other lines that the expander reads. */
 
 static qn_status add_cut(parser *p, size_t begin, size_t end)
 {
@@ -323,7 +323,7 @@ static qn_status add_cut(parser *p, size_t begin, size_t end)
     return QN_OK;
 }
 
-/* `#define LANES n` goes in front of the prelude; the include of the prelude goes. */
+/* `#define LANES n` moves in front of the prelude; the include of the prelude is removed. */
 static qn_status take_directive(parser *p, qn_token line)
 {
     qn_scan in = p->scan;
@@ -356,7 +356,7 @@ static qn_status take_directive(parser *p, qn_token line)
     return add_cut(p, line.begin, line.end);
 }
 
-/* KERNEL(name, IN(float, x)) { or MAP3(...): surely meant as a head. */
+/* Refuses KERNEL(name, IN(float, x)) { or MAP3(...), which are surely meant as heads. */
 static qn_status check_not_a_form(parser *p, qn_token word)
 {
     qn_scan ahead = p->scan;
@@ -404,7 +404,7 @@ static int is_defined(const parser *p, qn_token name)
     return 0;
 }
 
-/* How far what follows `t` may be left out at some points, or not be what it looks like. */
+/* For how long code after `t` may be skipped at some points, or may not be what it seems. */
 typedef enum { NOT_AT_ALL, IN_STATEMENT, TO_THE_END } doubt;
 
 static doubt doubt_after(const parser *p, qn_token t)
@@ -428,7 +428,7 @@ static doubt doubt_after(const parser *p, qn_token t)
     }
 }
 
-/* The argument's bit when `t` begins `name[index]` and names a buffer, else 0. */
+/* The argument's bit if `t` begins `name[index]` of a buffer, else 0. */
 static uint32_t indexed(const parser *p, const qn_head *head, qn_token before, qn_token t,
                         const char *index)
 {
@@ -445,7 +445,7 @@ static uint32_t indexed(const parser *p, const qn_head *head, qn_token before, q
     return 0;
 }
 
-/* From the body's '{', already read, to its '}'. */
+/* Parses from the body's '{', already read, to its '}'. */
 static qn_status take_body(parser *p, qn_head *head)
 {
     qn_status st = QN_OK;
@@ -509,7 +509,7 @@ static qn_status add_head(parser *p, const qn_head *head)
     return QN_OK;
 }
 
-/* A name in the first column, outside any braces. */
+/* Handles a name in the first column, outside all braces. */
 static qn_status take_margin_word(parser *p, qn_token t)
 {
     qn_status st = QN_OK;

@@ -1,11 +1,10 @@
-/* expand_print.c - prints kernel text for a language, line for line.
+/* expand_print.c - prints kernel text for a language, line by line.
  *
- * A head becomes a signature in front of the same body. On the CPU and for a MAP the body is
+ * A head becomes a signature in front of the unchanged body. On the CPU and for a MAP the body is
  * that of an item function, called by a wrapper that is printed before it on the head's line; a
- * GROUP or TEAM on a device is the kernel itself, since OpenCL allows local memory nowhere else.
- * What differs between languages is mostly hidden in words of dialect.h; the one difference
- * printed here is that OpenCL buffers come with a byte offset, so that views need no
- * sub-buffers.
+ * GROUP or TEAM on a device is the kernel itself, since OpenCL allows local memory only there.
+ * Differences between languages are mostly hidden in words of dialect.h; the only one printed here
+ * is that OpenCL buffers have a byte offset, so that views need no sub-buffers.
  */
 #include "kernel/expand.h"
 
@@ -22,7 +21,7 @@ static const char *const_of(const qn_head_arg *arg)
     return arg->mode == QN_ARG_IN ? "const " : "";
 }
 
-/* ", const float a, GLOBAL const float *RESTRICT x": what bodies see. */
+/* ", const float a, GLOBAL const float *RESTRICT x": parameters as bodies use them. */
 static void print_params(qn_str *out, const qn_head *head)
 {
     for (int i = 0; i < head->n_args; i++) {
@@ -35,7 +34,7 @@ static void print_params(qn_str *out, const qn_head *head)
     }
 }
 
-/* The same as a kernel gets them from the host. */
+/* Parameters as the host passes them to a kernel. */
 static void print_kernel_params(qn_str *out, const qn_head *head, qn_expand_for target)
 {
     if (target != QN_EXPAND_OPENCL) {
@@ -53,7 +52,7 @@ static void print_kernel_params(qn_str *out, const qn_head *head, qn_expand_for 
     }
 }
 
-/* ", a, x": arguments of a call of the item function. */
+/* ", a, x": arguments for calling the item function. */
 static void print_call_args(qn_str *out, const qn_head *head, qn_expand_for target)
 {
     for (int i = 0; i < head->n_args; i++) {
@@ -101,7 +100,7 @@ static void print_c_head(qn_str *out, const qn_head *head)
     qn_str_addf(out, "%s qnk_%s_item(%s", is_map ? "QN_EACH_POINT" : "QN_EACH_CELL", head->name,
                 is_map ? "gx, gy, gz" : "qn_gx, qn_gy, qn_gz");
     print_call_args(out, head, QN_EXPAND_C);
-    /* What a shared object tells the engine about kernels that came as text. */
+    /* Information in a shared object about run-time kernels, for the engine. */
     qn_str_addf(out, "); } const unsigned short qnk_%s_sizes[] = { ", head->name);
     for (int i = 0; i < head->n_args; i++)
         qn_str_addf(out, "sizeof(%s), ", head->args[i].type);
@@ -164,7 +163,7 @@ static void print_device_head(qn_str *out, const qn_head *head, qn_expand_for ta
     print_item_head(out, head);
 }
 
-/* What stands right after the body's '{'. */
+/* Text right after the '{' of the body. */
 static void print_prologue(qn_str *out, const qn_head *head, qn_expand_for target)
 {
     if (head->form == QN_FORM_TEAM)
@@ -182,7 +181,7 @@ static void print_prologue(qn_str *out, const qn_head *head, qn_expand_for targe
 
 /* The whole text. */
 
-/* As many newlines as [begin, end) has, so that what follows keeps its line. */
+/* Prints the newlines of [begin, end), so that the following text keeps its line numbers. */
 static void print_newlines(qn_str *out, const char *text, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++) {
@@ -191,7 +190,7 @@ static void print_newlines(qn_str *out, const char *text, size_t begin, size_t e
     }
 }
 
-/* [begin, end) without the cuts that lie in it; *cut is the first not yet passed. */
+/* Prints [begin, end) without its cuts; *cut is the first one not yet passed. */
 static void print_text(qn_str *out, const qn_heads *heads, const char *text, size_t begin,
                        size_t end, int *cut)
 {
@@ -264,7 +263,7 @@ qn_status qn_heads_suffix(const qn_heads *heads, const char *text, const char *s
 
 /* Defines and units. */
 
-/* The next NAME or NAME=VALUE of a list; returns where the list goes on, or NULL at its end. */
+/* The next NAME or NAME=VALUE of a list; returns where the list continues, or NULL at its end. */
 static const char *next_define(const char *list, const char **name, size_t *name_len,
                                const char **value, size_t *value_len)
 {
@@ -281,7 +280,7 @@ static const char *next_define(const char *list, const char **name, size_t *name
     return list + len;
 }
 
-/* The value of `wanted` in a list of defines as text of *len characters, or NULL. */
+/* The value of `wanted` in a list of defines, a text of *len characters; or NULL. */
 static const char *find_define(const char *list, const char *wanted, size_t *len)
 {
     const char *name, *value;
@@ -329,7 +328,7 @@ size_t qn_type_size(const char *type, const char *defines)
     return 0;
 }
 
-/* A define is refused here rather than by a compiler that would blame the prelude. */
+/* Bad defines are refused here, because a compiler would blame the prelude. */
 static qn_status check_defines(const char *file, const char *list, qn_err *err)
 {
     const char *name, *value;
@@ -345,14 +344,14 @@ static qn_status check_defines(const char *file, const char *list, qn_err *err)
             const long lanes = strtol(value, NULL, 10);
 
             if (lanes < 1 || lanes > 1024 || (lanes & (lanes - 1)))
-                return qn_fail(err, QN_ERR_USAGE, "%s: %.*s is no power of two from 1 to 1024",
+                return qn_fail(err, QN_ERR_USAGE, "%s: %.*s is not a power of two from 1 to 1024",
                                file, (int)(len < 60 ? len : 60), name);
         }
     }
     return QN_OK;
 }
 
-/* Words that the prelude looks at stand in front of it. */
+/* Prints defines that the prelude tests, in front of it. */
 static void print_defines(qn_str *out, const qn_heads *heads, const char *defines)
 {
     const char *name, *value;
@@ -366,7 +365,8 @@ static void print_defines(qn_str *out, const qn_heads *heads, const char *define
         qn_str_addf(out, "#define %.*s %.*s\n", (int)name_len, name, (int)value_len, value);
 }
 
-/* Names of run-time text are the caller's: what would end the string is replaced. */
+/* The caller chooses names of run-time text, so characters that would end the string are
+ * replaced. */
 static void print_line_mark(qn_str *out, const char *file)
 {
     qn_str_add(out, "#line 1 \"");

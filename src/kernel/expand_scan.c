@@ -23,7 +23,7 @@ static void step(qn_scan *s)
     s->at++;
 }
 
-/* Skips a comment if there is one here; a comment does not make its line less fresh. */
+/* Skips a comment if there is one here; line_is_fresh does not change. */
 static int skip_comment(qn_scan *s)
 {
     const char *here = s->text + s->at;
@@ -72,7 +72,7 @@ static void skip_space(qn_scan *s)
     }
 }
 
-/* To the end of the logical line; its newline stays. */
+/* Skips to the end of the logical line, before its newline. */
 static void skip_directive(qn_scan *s)
 {
     while (s->text[s->at] && s->text[s->at] != '\n') {

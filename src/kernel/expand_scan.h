@@ -1,6 +1,6 @@
-/* expand_scan.h - kernel text as tokens: names, numbers, marks and preprocessor lines.
+/* expand_scan.h - splits kernel text into tokens: names, numbers, marks and preprocessor lines.
  *
- * Comments and literals are skipped, so that the parser sees only what a compiler would.
+ * Comments and literals are skipped.
  */
 #ifndef QN_KERNEL_EXPAND_SCAN_H
 #define QN_KERNEL_EXPAND_SCAN_H
@@ -26,10 +26,10 @@ typedef struct qn_scan {
     const char *text;
     size_t at;
     int line;          /* from 1 */
-    int line_is_fresh; /* nothing but space since the last newline */
+    int line_is_fresh; /* only white space since the last newline */
 } qn_scan;
 
-/* A token as messages show it. */
+/* A token as text for messages. */
 typedef struct qn_token_text {
     char text[48];
 } qn_token_text;

@@ -1,9 +1,9 @@
-/* expand_unit.c - complete units with the prelude that is built into the library. */
+/* expand_unit.c - makes complete units with the prelude built into the library. */
 #include "kernel/contract.h"
 #include "kernel/expand.h"
 
-/* Contraction is an option of the compiler but in OpenCL, where the prelude turns it off: what
- * turns it on again stands behind it. */
+/* Contraction is a compiler option, except in OpenCL, where the prelude turns it off; so a pragma
+ * after the prelude turns it on again. */
 qn_status qn_expand_unit(const char *file, const char *text, const char *defines,
                          qn_expand_for target, qn_str *out, qn_err *err)
 {

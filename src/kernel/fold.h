@@ -1,4 +1,4 @@
-/* fold.h - the fixed tree that folds the values of all lanes into those of lane 0. */
+/* fold.h - folds the values of all lanes into lane 0 by a fixed tree. */
 #ifndef QN_KERNEL_FOLD_H
 #define QN_KERNEL_FOLD_H
 
@@ -6,7 +6,8 @@
     EACH_LANE if (LANE < (w)) tile[LANE] = FOLD(tile[LANE], tile[LANE + (w)]);                     \
     SYNC;
 
-/* Of 256 lanes. Widths are constants: in a loop over w the CPU's compiler finds no vectors. */
+/* For 256 lanes. Widths are constants, because the CPU's compiler would not vectorise a loop over
+ * w. */
 #define FOLD_LANES(tile, FOLD)                                                                     \
     FOLD_STEP(tile, FOLD, 128)                                                                     \
     FOLD_STEP(tile, FOLD, 64)                                                                      \
@@ -17,8 +18,8 @@
     FOLD_STEP(tile, FOLD, 2)                                                                       \
     FOLD_STEP(tile, FOLD, 1)
 
-/* The tree of any LANES as a loop, for folds that are rare: less text to compile. STEP folds lane
- * LANE + w into lane LANE, in one array or more. */
+/* The tree for any LANES as a loop, for rare folds: less text to compile. STEP folds lane LANE + w
+ * into lane LANE, in one or more arrays. */
 #define FOLD_TREE(STEP)                                                                            \
     for (i32 w = LANES / 2; w > 0; w /= 2) {                                                       \
         EACH_LANE if (LANE < w){ STEP } SYNC;                                                      \

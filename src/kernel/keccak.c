@@ -1,7 +1,7 @@
-/* keccak.c - Keccak-256 (the padding of 2012, as Ethereum has it) of many messages, one per lane.
+/* keccak.c - Keccak-256 (with the padding of 2012, as in Ethereum) of many messages, one per lane.
  *
- * Message number i is the bytes [start[i], start[i + 1]) of `data`, as in sha256.c. The state is
- * 25 words that stay in registers; a round is written out with every index a constant.
+ * Message number i is the bytes [start[i], start[i + 1]) of `data`, as in sha256.c. The state is 25
+ * words in registers; a round is written out so that every index is constant.
  */
 #define LANES 64
 #include "dialect.h"
@@ -17,14 +17,14 @@ CONST_TABLE(u64, KECCAK_ROUND, 24) = {
 
 #define ROTL64(x, n) ((x) << (n) | (x) >> (64 - (n)))
 
-/* Four bytes from any address: `low` holds the first of them, `high` the rest, and `skip` is 8
- * times the bytes of `low` in front. */
+/* Four bytes from any address: `low` has the first of them, `high` the rest, and `skip` is 8 times
+ * the number of bytes to skip in `low`. */
 FN u32 four_bytes(u32 low, u32 high, u32 skip)
 {
     return (low >> skip) | ((high << 1) << (31 - skip));
 }
 
-/* The word as the padded message has it when `left` bytes of the message begin here. */
+/* The word of the padded message, if `left` bytes of the message remain from here on. */
 FN u32 padded(u32 word, i32 left)
 {
     const u32 bits = left <= 0 ? 0 : left >= 4 ? 24 : (u32)left * 8;
@@ -33,8 +33,8 @@ FN u32 padded(u32 word, i32 left)
     return left >= 4 ? word : left < 0 ? 0 : part;
 }
 
-/* The words of a block of each lane, and one more, into `raw`. FROM is a uniform base, OFFSET the
- * lane's distance from it. */
+/* Loads the words of a block of each lane, and one more, into `raw`. FROM is a uniform base, OFFSET
+ * the lane's distance from it. */
 #define RAW_WORD(k, FROM, OFFSET, LAST)                                                            \
     P(raw[k]) = data[(FROM) + (OFFSET + (k) < (LAST) ? OFFSET + (k) : (LAST))];
 #define RAW_WORDS(FROM, OFFSET, LAST)                                                              \
@@ -46,11 +46,11 @@ FN u32 padded(u32 word, i32 left)
     high = padded(four_bytes(P(raw[2 * k + 1]), P(raw[2 * k + 2]), P(skip)), P(left) - 8 * k - 4); \
     P(a[k]) ^= (u64)high << 32 | low;
 
-/* Column x: its parity c, and what theta adds to it. */
+/* Column x: its parity c, and the value that theta adds to it. */
 #define PARITY(x)       (P(a[x]) ^ P(a[x + 5]) ^ P(a[x + 10]) ^ P(a[x + 15]) ^ P(a[x + 20]))
 #define TURNED(i, d, n) ROTL64(P(a[i]) ^ d, n)
 
-/* Row of chi: a[at] .. a[at + 4] from the five words that rho and pi bring there. */
+/* Row of chi: a[at] .. a[at + 4] from the five words that rho and pi move there. */
 #define ROW(at, e0, e1, e2, e3, e4)                                                                \
     P(a[at]) = e0 ^ (~e1 & e2);                                                                    \
     P(a[at + 1]) = e1 ^ (~e2 & e3);                                                                \
@@ -58,7 +58,7 @@ FN u32 padded(u32 word, i32 left)
     P(a[at + 3]) = e3 ^ (~e4 & e0);                                                                \
     P(a[at + 4]) = e4 ^ (~e0 & e1);
 
-/* `data` has n_words words: the bytes of all messages, filled up to a whole word, at least 1. */
+/* `data` has n_words words, at least 1: the bytes of all messages, padded to a whole word. */
 GROUP(keccak256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT(u32, hash))
 {
     PRIV(u64, a[25]);

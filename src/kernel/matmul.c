@@ -1,14 +1,14 @@
 /* matmul.c - product of f32 matrices, with the same bits everywhere.
  *
  * Every element of c is one chain of fma in the order of k, so any tiling gives the bits of the
- * plain triple loop. Depth is filled up with zeros to whole tiles, which changes nothing but the
- * sign of a zero.
+ * plain triple loop. Depth is padded with zeros to whole tiles, which changes nothing but the sign
+ * of a zero.
  *
- * A group makes 32 x 128 elements from tiles of a and b in local memory. A lane has the columns
- * LANE and LANE + 64 and holds all 32 rows of them, worked on in strips of 8: on the CPU a
- * strip is 16 vectors of sums, which AVX-512 keeps in registers over the whole depth of a tile;
- * on a device a lane loads 10 numbers for 16 fma. Lanes that own rows as well as columns would
- * read a in a pattern that the CPU's vectoriser does not see through.
+ * A group computes 32 x 128 elements from tiles of a and b in local memory. A lane has all 32 rows
+ * of the columns LANE and LANE + 64, in strips of 8: on the CPU a strip is 16 vectors of sums,
+ * which AVX-512 keeps in registers over the whole depth of a tile; on a device a lane loads 10
+ * numbers for 16 fma. If lanes were divided over rows too, the CPU's compiler could not vectorise
+ * the reads of a.
  */
 #define LANES 64
 #include "dialect.h"
@@ -54,7 +54,8 @@ GROUP(matmul, VAL(matmul_par, p), IN(float, a), IN(float, b), OUT(float, c))
         EACH_LANE P(sum[i]) = 0.0f;
 
     for (i32 k0 = 0; k0 < p.depth; k0 += DEEP) {
-        /* Loads in flight are what a device waits for here: 24 TFLOP/s instead of 19 on an H200. */
+        /* A device waits for loads here, so more of them should be in flight: 24 TFLOP/s instead of
+         * 19 on an H200. */
 #pragma unroll 32
         for (i32 r = 0; r < MATMUL_TILE_ROWS; r++) {
             const i64 from = GROUP_Z * p.a_step + (i64)(row0 + r) * p.depth + k0;

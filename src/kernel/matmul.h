@@ -4,15 +4,15 @@
 
 #include "kernel/types.h"
 
-/* c = a b, `rows` x `depth` times `depth` x `cols`, row by row without gaps. Product number z of
- * a batch starts at z times the steps. */
+/* c = a b, `rows` x `depth` times `depth` x `cols`, row by row without gaps. In a batch, product z
+ * starts at z times the steps. */
 typedef struct {
     i64 a_step, b_step, c_step; /* elements */
     i32 rows, cols, depth, spare;
 } matmul_par;
 QN_PAR_SIZE(matmul_par, 40);
 
-/* A group makes a tile of c of this size; the range counts tiles along cols and rows, and
+/* A group computes a tile of c of this size; the range counts tiles along cols and rows, and
  * products along z. */
 #define MATMUL_TILE_ROWS 32
 #define MATMUL_TILE_COLS 128

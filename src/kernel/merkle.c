@@ -1,7 +1,7 @@
 /* merkle.c - trees over leaves of 32 bytes: parent = SHA-256(left || right).
  *
- * The last node of an odd level is paired with itself, leaves are nodes as they are, and a single
- * leaf is its own root. merkle.h says how trees lie in memory.
+ * The last node of an odd level is paired with itself, leaves are used as nodes unchanged, and a
+ * single leaf is the root. merkle.h describes the memory layout.
  */
 #define LANES 64
 #include "dialect.h"
@@ -40,7 +40,7 @@ FN sha_state parent_plain(sha_state l, sha_state r)
     return sha_of_64(joined(l, r));
 }
 
-/* Leaves to level 1, plain rule. A single leaf is its own root. */
+/* Leaves to level 1, plain rule. A single leaf is the root. */
 GROUP(merkle_first, VAL(i32, n_trees), IN(i64, from), IN(i64, start), IN(u32, leaf),
       INOUT(u32, tree))
 {

@@ -1,10 +1,10 @@
-/* merkle_nodes.h - what the kernels of both tree rules share: nodes, levels, the climb to the root.
+/* merkle_nodes.h - shared by the kernels of both tree rules: nodes, levels, the climb to the root.
  *
- * A kernel makes nodes lane by lane into `made` and stores them in a second lane block. Lanes past
- * the end repeat the last node instead of being tested: a test around the loads would keep the
- * CPU from hashing in vectors.
+ * A kernel computes nodes lane by lane into `made` and stores them in a second lane block. Lanes
+ * past the end repeat the last node, because a test around the loads would keep the CPU from
+ * hashing in vectors.
  *
- * Nodes are stored as their 32 bytes, so that any level can be read back as it is; swapping the
+ * Nodes are stored as their 32 bytes, so that any level can be read back unchanged; swapping the
  * bytes of 24 words is 2 % of the work of a parent.
  */
 #ifndef QN_KERNEL_MERKLE_NODES_H
@@ -51,7 +51,7 @@ FN sha_block joined(sha_state l, sha_state r)
     return m;
 }
 
-/* a when `first`, else b. */
+/* a if `first`, else b. */
 FN sha_state picked(i32 first, sha_state a, sha_state b)
 {
     a.a = first ? a.a : b.a;
@@ -65,7 +65,7 @@ FN sha_state picked(i32 first, sha_state a, sha_state b)
     return a;
 }
 
-/* Nodes of a level over n leaves. */
+/* Number of nodes of a level over n leaves. */
 FN i64 level_nodes(i64 n, i32 level)
 {
     return (n + ((i64)1 << level) - 1) >> level;
@@ -90,8 +90,8 @@ FN i64 level_nodes(i64 n, i32 level)
     tree[(to) + 6] = P(made[6]);                                                                   \
     tree[(to) + 7] = P(made[7]);
 
-/* Nodes of this group go to tree[to]. NODE makes one from i, the lane or the last node when the
- * lane is past it. */
+/* Stores the nodes of this group at tree[to]. NODE computes one from i, which is the lane, or the
+ * last node if the lane is past it. */
 #define MERKLE_MAKE(count, to, NODE)                                                               \
     EACH_LANE                                                                                      \
     {                                                                                              \
@@ -105,7 +105,7 @@ FN i64 level_nodes(i64 n, i32 level)
         MADE_STORE((to) + 8 * LANE)                                                                \
     }
 
-/* The right child of parent i among `n` nodes: the last is its own neighbour. */
+/* The right child of parent i among `n` nodes; the last node is paired with itself. */
 #define RIGHT_OF(i, n) (2 * (i) + 1 < (n) ? 2 * (i) + 1 : (n)-1)
 
 #define TOP(word, node) top[(word)*MERKLE_TOP + (node)]
@@ -119,9 +119,10 @@ FN i64 level_nodes(i64 n, i32 level)
     s.g = TOP(6, node);                                                                            \
     s.h = TOP(7, node);
 
-/* Reads level `level` of the tree into `top`, makes the levels above there, in place, and stores
- * each of them. A pass makes LANES parents; it writes below the children that later passes of
- * its level read. SHARE is the parent of l and r; i == j marks a node without neighbour. */
+/* Reads level `level` of the tree into `top`, computes the levels above it there in place, and
+ * stores each of them. A pass computes LANES parents and writes below the children that later
+ * passes of the level read. SHARE is the parent of l and r; i == j marks a node without a
+ * sibling. */
 #define MERKLE_CLIMB(SHARE)                                                                        \
     const i64 src = 8 * start[(i64)level * n_trees + GROUP_X];                                     \
     i32 n = (i32)level_nodes(from[GROUP_X + 1] - from[GROUP_X], level);                            \

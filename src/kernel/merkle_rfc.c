@@ -1,13 +1,13 @@
 /* merkle_rfc.c - trees over leaves of 32 bytes by the rule of RFC 6962.
  *
  * A leaf's node is SHA-256(0 || leaf), parent = SHA-256(1 || left || right), and the last node of
- * an odd level moves up unchanged. merkle.h says how trees lie in memory.
+ * an odd level moves up unchanged. merkle.h describes the memory layout.
  */
 #define LANES 64
 #include "dialect.h"
 #include "merkle_nodes.h"
 
-/* The block moved back by the byte `first` in front of it; its last byte is left over. */
+/* The block shifted by one byte, with the byte `first` in front; the last byte drops out. */
 FN sha_block moved(u32 first, sha_block m)
 {
     m.w15 = m.w14 << 24 | m.w15 >> 8;
@@ -29,7 +29,7 @@ FN sha_block moved(u32 first, sha_block m)
     return m;
 }
 
-/* A block of eight words and zeros but for the length in bits. */
+/* A block of eight words, zeros, and the length in bits. */
 FN sha_block closing(sha_state x, u32 w8, u32 bits)
 {
     sha_state none;
@@ -89,7 +89,7 @@ GROUP(merkle_level_rfc, VAL(i32, level), VAL(i32, n_trees), IN(i64, from), IN(i6
     }
 }
 
-/* As merkle_top. */
+/* merkle_top for RFC 6962. */
 GROUP(merkle_top_rfc, VAL(i32, level), VAL(i32, n_trees), IN(i64, from), IN(i64, start),
       INOUT(u32, tree), OUT(u32, root))
 {

@@ -1,7 +1,7 @@
-/* philox.h - random numbers by counter: Philox4x32 with 10 rounds, in kernels and on the host.
+/* philox.h - counter-based random numbers: Philox4x32 with 10 rounds, in kernels and on the host.
  *
- * What is drawn depends on (counter, key) alone, so any cell or mode can be drawn in any order on
- * any device. Only integers are used: every backend gives the same bits.
+ * A number depends only on (counter, key), so cells and modes can be drawn in any order on any
+ * device. Only integers are used, so every backend gives the same bits.
  */
 #ifndef QN_KERNEL_PHILOX_H
 #define QN_KERNEL_PHILOX_H
@@ -14,7 +14,7 @@
 #define PHILOX_FN static inline
 #endif
 
-/* Third word of the counter: what the numbers are for. */
+/* Third word of the counter: the purpose of the numbers. */
 #define PHILOX_GRID     0
 #define PHILOX_SPECTRAL 1
 #define PHILOX_PHASE    2
@@ -37,7 +37,7 @@ typedef struct {
 
 PHILOX_FN philox_words philox(philox_words w, u32 k0, u32 k1)
 {
-    /* Written out, so that no loop stands in the way of vectors on the CPU. */
+    /* Written out, since a loop would prevent vectorisation on the CPU. */
     PHILOX_ROUND
     PHILOX_ROUND
     PHILOX_ROUND
@@ -51,7 +51,7 @@ PHILOX_FN philox_words philox(philox_words w, u32 k0, u32 k1)
     return w;
 }
 
-/* The four words at counter (x, y, stream, draw); the key is the seed, low word first. */
+/* The four words for counter (x, y, stream, draw); the key is the seed, low word first. */
 PHILOX_FN philox_words philox_at(i32 x, i32 y, u32 stream, u32 draw, u64 seed)
 {
     philox_words w;
@@ -63,7 +63,7 @@ PHILOX_FN philox_words philox_at(i32 x, i32 y, u32 stream, u32 draw, u64 seed)
     return philox(w, (u32)seed, (u32)(seed >> 32));
 }
 
-/* Nearly normal: the sum of the eight 16-bit halves less its mean, in [-262140, 262140] with
+/* Nearly normal: the sum of the eight 16-bit halves minus its mean, in [-262140, 262140] with
  * variance 8 (2^32 - 1) / 12. */
 PHILOX_FN i32 philox_gauss(philox_words w)
 {

@@ -1,26 +1,26 @@
 /* reduce.c - sum, dot product and maximum of many arrays at once, with the same bits everywhere.
  *
- * Array number t of a batch is x[start[t]] .. x[start[t + 1] - 1]. It is cut into chunks of
- * REDUCE_CHUNK elements, which give one partial result each; a second kernel joins the partial
- * results of an array. Within a chunk lane l takes the elements l, l + LANES, ... in order, then
- * a tree of fixed shape folds the lanes, so the order of operations depends on the length of the
- * array alone: not on the device, the grid, the number of arrays or threads.
+ * Array t of a batch is x[start[t]] .. x[start[t + 1] - 1]. It is cut into chunks of REDUCE_CHUNK
+ * elements with one partial result each; a second kernel joins the partial results of an array. In
+ * a chunk, lane l takes the elements l, l + LANES, ... in order, then a tree of fixed shape folds
+ * the lanes. So the order of operations depends only on the length of the array, not on the device,
+ * the grid, or the number of arrays or threads.
  *
- * A NaN anywhere makes the result NaN, of one bit pattern (0x7fc00000). The sum of nothing is 0,
- * the maximum of nothing minus infinity; +0 is larger than -0.
+ * A NaN anywhere makes the result NaN, always with the bit pattern 0x7fc00000. The sum of an empty
+ * array is 0, its maximum minus infinity; +0 is larger than -0.
  */
 #include "dialect.h"
 #include "fold.h"
 #include "reduce.h"
 
-/* Devices make NaNs of different bits from the same operation. */
+/* Devices produce NaNs with different bits from the same operation. */
 FN float one_nan(float a)
 {
     return a == a ? a : bits_f32(0x7fc00000u);
 }
 
-/* Maxima are found among integers in the order of the floats, with NaN on top: comparisons of
- * floats that watch for NaN are not made into vectors. */
+/* Maxima are computed on integers in the order of the floats, with NaN on top, because float
+ * comparisons that handle NaN are not vectorised. */
 FN i32 order_of(float a)
 {
     const u32 bits = f32_bits(a);

@@ -1,4 +1,4 @@
-/* reduce.h - how reductions are launched.
+/* reduce.h - launching reductions.
  *
  * Two stages: <op>_part over x = chunks of the longest array, y = arrays, with `part` an array of
  * arrays x `pitch` floats; then sum_join (sum, dot) or max_join over x = arrays.

@@ -1,16 +1,16 @@
 /* scan.c - exclusive prefix sum of i32: y[i] = x[0] + ... + x[i - 1].
  *
- * Three stages: scan_part sums chunks of SCAN_CHUNK elements and scans inside them, scan_join
- * turns the sums of the chunks into their offsets, scan_add adds these. Sums wrap as integers
- * do; results are the same in any order, so nothing else needs saying.
+ * Three stages: scan_part sums chunks of SCAN_CHUNK elements and scans inside them, scan_join turns
+ * the sums of the chunks into offsets, scan_add adds these. Integer sums wrap around, so results do
+ * not depend on the order.
  */
 #include "dialect.h"
 #include "scan.h"
 
 #define PER_LANE (SCAN_CHUNK / LANES)
 
-/* One more step of a scan over the lanes' values in `sum`; `other` keeps what a lane read, since
- * its neighbour overwrites it. */
+/* One step of a scan over the lanes' values in `sum`; `other` stores the value a lane has read,
+ * since another lane overwrites it. */
 #define SCAN_LANES(sum, other)                                                                     \
     for (i32 w = 1; w < LANES; w *= 2) {                                                           \
         EACH_LANE P(other) = LANE >= w ? sum[LANE - w] : 0;                                        \

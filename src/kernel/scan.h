@@ -1,4 +1,4 @@
-/* scan.h - how the prefix sum is launched. */
+/* scan.h - launching the prefix sum. */
 #ifndef QN_KERNEL_SCAN_H
 #define QN_KERNEL_SCAN_H
 

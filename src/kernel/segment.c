@@ -1,17 +1,17 @@
-/* segment.c - many items add into one cell: gathered by target, in a fixed order.
+/* segment.c - sums many items per cell in a fixed order.
  *
- * Cell c is the sum of value[code[k]] for k in [start[c], start[c + 1]): the list of its items,
- * sorted by target once on the host (engine/segment.h makes it). Short lists are summed by one
- * item in list order. Long ones are cut into chunks of SEGMENT_CHUNK, whose partial sums come
- * from the lanes and a tree of fixed shape, and are joined the same way. The order of additions
- * depends on the lists alone, so results repeat bit for bit on every device; float atomics would
- * give neither that nor speed when all items meet in one cell.
+ * Cell c is the sum of value[code[k]] for k in [start[c], start[c + 1]), the list of its items,
+ * which the host sorts by target once (engine/ops/segment.c). One work item sums a short list in
+ * order. Long lists are cut into chunks of SEGMENT_CHUNK, whose partial sums are computed by lanes
+ * and a tree of fixed shape, and joined the same way. The order of additions depends only on the
+ * lists, so results are bit-identical on every device; float atomics would not be, and would be
+ * slow if many items go to one cell.
  */
 #include "dialect.h"
 #include "fold.h"
 #include "segment.h"
 
-/* x: cells. Cells with long lists get 0 here, and their sum from segment_join. */
+/* x: cells. Cells with long lists get 0 here and their sum from segment_join. */
 MAP(segment_short, IN(i64, start), IN(i32, code), IN(float, value), OUT(float, cell))
 {
     const i64 from = start[gx], to = start[gx + 1];

@@ -1,10 +1,10 @@
-/* segment.h - constants of the segmented sum; engine/segment.h launches it. */
+/* segment.h - constants of the segmented sum, which engine/ops/segment.c launches. */
 #ifndef QN_KERNEL_SEGMENT_H
 #define QN_KERNEL_SEGMENT_H
 
 #include "kernel/types.h"
 
-#define SEGMENT_SHORT 32   /* longest list that one item sums alone */
+#define SEGMENT_SHORT 32   /* longest list that one work item sums */
 #define SEGMENT_CHUNK 4096 /* items per partial sum of a longer one */
 
 #endif

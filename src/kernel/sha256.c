@@ -1,21 +1,21 @@
 /* sha256.c - SHA-256 (FIPS 180-4) of many messages, one per lane.
  *
- * Message number i is the bytes [start[i], start[i + 1]) of `data`. Lanes march through their
- * blocks together, so the CPU hashes as many messages at once as a vector has lanes, until the
- * longest has ended. Padding is made on the fly: nothing is copied.
+ * Message number i is the bytes [start[i], start[i + 1]) of `data`. Lanes go through their blocks
+ * together until the longest message has ended, so the CPU hashes as many messages at once as a
+ * vector has lanes. Padding is computed on the fly; nothing is copied.
  */
 #define LANES 64
 #include "dialect.h"
 #include "sha256.h"
 
-/* Four bytes from any address, first byte highest: `low` holds the first of them, `high` the
- * rest, and `skip` is 8 times the bytes of `low` in front. */
+/* Four bytes from any address, first byte highest: `low` has the first of them, `high` the rest,
+ * and `skip` is 8 times the number of bytes to skip in `low`. */
 FN u32 four_bytes(u32 low, u32 high, u32 skip)
 {
     return sha_swap((low >> skip) | ((high << 1) << (31 - skip)));
 }
 
-/* The word as the padded message has it when `left` bytes of the message begin here. */
+/* The word of the padded message, if `left` bytes of the message remain from here on. */
 FN u32 padded(u32 word, i32 left)
 {
     const u32 bits = left <= 0 ? 0 : left >= 4 ? 24 : (u32)left * 8;
@@ -24,7 +24,8 @@ FN u32 padded(u32 word, i32 left)
     return left >= 4 ? word : left < 0 ? 0 : part;
 }
 
-/* Words at..at + 16 of each lane into `raw`. FROM is a uniform base, OFFSET the lane's distance. */
+/* Loads words at..at + 16 of each lane into `raw`. FROM is a uniform base, OFFSET the lane's
+ * distance. */
 #define RAW_WORD(k, FROM, OFFSET, LAST)                                                            \
     P(raw[k]) = data[(FROM) + (OFFSET + (k) < (LAST) ? OFFSET + (k) : (LAST))];
 #define RAW_WORDS(FROM, OFFSET, LAST)                                                              \
@@ -51,7 +52,7 @@ FN u32 padded(u32 word, i32 left)
 #define MESSAGE_WORD(k)                                                                            \
     m.w##k = padded(four_bytes(P(raw[k]), P(raw[k + 1]), P(skip)), P(left) - 4 * k);
 
-/* `data` has n_words words: the bytes of all messages, filled up to a whole word, at least 1. */
+/* `data` has n_words words, at least 1: the bytes of all messages, padded to a whole word. */
 GROUP(sha256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT(u32, hash))
 {
     PRIV(u32, s[8]);
@@ -59,13 +60,13 @@ GROUP(sha256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT
     PRIV(i64, begin);
     PRIV(i64, size);
     PRIV(i64, blocks);
-    PRIV(u32, bits[2]); /* of the message: its length */
+    PRIV(u32, bits[2]); /* length of the message */
     PRIV(u32, skip);
     PRIV(i32, left);
     PRIV(i32, is_last);
     const i64 first = (i64)GROUP_X * LANES, end = MIN(first + LANES, n);
     const i64 base = start[first] >> 2;
-    /* The CPU gathers by 32-bit distances; 64-bit ones cost it six times the speed. */
+    /* The CPU gathers with 32-bit distances; with 64-bit ones it is six times slower. */
     const i32 is_near = (start[end] >> 2) - base < (1 << 30);
     i32 any;
 
@@ -99,7 +100,7 @@ GROUP(sha256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT
         } else {
             RAW_WORDS(at, (P(begin) >> 2) - base, n_words - 1 - at)
         }
-        /* Apart from the rounds, since vectors of 64-bit numbers hold half as many lanes. */
+        /* Separate from the rounds, since vectors of 64-bit numbers have half as many lanes. */
         EACH_LANE
         {
             const i64 rest = P(size) - 64 * block;
@@ -149,7 +150,7 @@ GROUP(sha256, VAL(i64, n), VAL(i64, n_words), IN(i64, start), IN(u32, data), OUT
             P(s[7]) = s0.h;
         }
         ANY_LANE(any) any |= block + 1 < P(blocks);
-        /* A lane that is done goes on with the others; what it makes is no longer looked at. */
+        /* A lane that is done continues with the others; its results are ignored. */
         EACH_LANE if (P(is_last))
         {
             hash[8 * (first + LANE)] = sha_swap(P(s[0]));

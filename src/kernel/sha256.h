@@ -1,8 +1,8 @@
 /* sha256.h - the SHA-256 compression function, for every kernel that hashes.
  *
- * State and message block are structs of scalars, passed by value, with all rounds written out:
- * no index is computed at run time, so a device keeps everything in registers and the CPU
- * hashes one message per vector lane.
+ * State and message block are structs of scalars, passed by value, and all rounds are written out,
+ * so no index is computed at run time: a device keeps everything in registers, and the CPU hashes
+ * one message per vector lane.
  */
 #ifndef QN_KERNEL_SHA256_H
 #define QN_KERNEL_SHA256_H
@@ -41,8 +41,8 @@ CONST_TABLE(u32, SHA_K,
     d += h;                                                                                        \
     h += SHA_UPPER0(a) + SHA_VOTE(a, b, c);
 
-/* Sixteen rounds; WORD(t, i, ...) gives round t + i its constant and word. After them every
- * variable is back in its place. */
+/* Sixteen rounds; WORD(t, i, ...) gives round t + i its constant and word. Afterwards every
+ * variable has its old role again. */
 #define SHA_ROUNDS(t, WORD)                                                                        \
     SHA_ROUND(a, b, c, d, e, f, g, h, WORD(t, 0, m.w0, m.w1, m.w9, m.w14))                         \
     SHA_ROUND(h, a, b, c, d, e, f, g, WORD(t, 1, m.w1, m.w2, m.w10, m.w15))                        \
@@ -61,7 +61,7 @@ CONST_TABLE(u32, SHA_K,
     SHA_ROUND(c, d, e, f, g, h, a, b, WORD(t, 14, m.w14, m.w15, m.w7, m.w12))                      \
     SHA_ROUND(b, c, d, e, f, g, h, a, WORD(t, 15, m.w15, m.w0, m.w8, m.w13))
 
-/* Words as they are; words computed on the way, each in the place of the one 16 rounds ago. */
+/* Given words; and computed words, each replacing the one of 16 rounds ago. */
 #define SHA_GIVEN(t, i, w, w1, w9, w14) SHA_K[(t) + (i)] + w
 #define SHA_MADE(t, i, w, w1, w9, w14)                                                             \
     SHA_K[(t) + (i)] + (w += SHA_LOWER0(w1) + w9 + SHA_LOWER1(w14))
@@ -94,7 +94,7 @@ FN sha_state sha_added(sha_state s, u32 a, u32 b, u32 c, u32 d, u32 e, u32 f, u3
     return s;
 }
 
-/* The state after one more block. */
+/* The state after another block. */
 FN sha_state sha_next(sha_state s, sha_block m)
 {
     u32 a = s.a, b = s.b, c = s.c, d = s.d, e = s.e, f = s.f, g = s.g, h = s.h;
@@ -106,7 +106,8 @@ FN sha_state sha_next(sha_state s, sha_block m)
     return sha_added(s, a, b, c, d, e, f, g, h);
 }
 
-/* Between a word of memory (little-endian on every device we know) and one of SHA-256. */
+/* Converts between a word in memory (little-endian on every device we know) and a word of
+ * SHA-256. */
 FN u32 sha_swap(u32 x)
 {
     const u32 odd = ROTR32(x, 24);

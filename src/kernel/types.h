@@ -1,8 +1,8 @@
-/* types.h - number types of parameter structs, which kernels and host code share.
+/* types.h - number types of parameter structs, for kernels and host code.
  *
- * A header of parameter structs includes this file. On the host the types come from here; in
- * kernels they come from dialect.h, and this file vanishes. Members are 4- and 8-byte scalars,
- * 8-byte ones first, so that no compiler pads; QN_PAR_SIZE proves it on every side.
+ * Headers with parameter structs include this file. On the host the types come from here; in
+ * kernels they come from dialect.h, and this file is empty. Members are 4- and 8-byte scalars,
+ * 8-byte ones first, so that no compiler pads; QN_PAR_SIZE checks this everywhere.
  */
 #ifndef QN_KERNEL_TYPES_H
 #define QN_KERNEL_TYPES_H

@@ -1,8 +1,8 @@
-/* vector.c - element-wise kernels, one at a time and as programs.
+/* vector.c - element-wise kernels, single and as programs.
  *
- * The first eleven maps use nothing but correctly rounded operations, so every backend gives the
- * same bits, up to NaN: devices make NaNs of different bits from the same operation, so a result
- * that may be a new one is stored as 0x7fc00000. min and max with a NaN give the NaN.
+ * The first eleven maps use only correctly rounded operations, so every backend gives the same
+ * bits. Devices produce NaNs with different bits from the same operation, so a result that may be a
+ * new NaN is stored as 0x7fc00000. min and max with a NaN give the NaN.
  */
 #include "dialect.h"
 #include "vector.h"
@@ -64,7 +64,7 @@ MAP(map_max, UNROLL(4), VAL(float, k), IN(float, x), OUT(float, out))
     out[gx] = one_nan(larger(x[gx], k));
 }
 
-/* Maps without. */
+/* Maps without a constant. */
 
 MAP(map_abs, UNROLL(4), IN(float, x), OUT(float, out))
 {
@@ -142,9 +142,9 @@ MAP(map_tanh, UNROLL(4), IN(float, x), OUT(float, out))
 #define CHAIN_COS(v)    cos(v)
 #define CHAIN_TANH(v)   tanh(v)
 
-/* A list of maps in one launch: the steps outside, the lanes inside, four elements each. The
- * step is the same for all lanes, so the CPU runs each as a vector loop and a device branches
- * without parting. Gives the bits of the maps above. */
+/* A list of maps in one launch: a loop over steps outside, lanes inside, four elements each. All
+ * lanes have the same step, so the CPU runs each as a vector loop and branches do not diverge on a
+ * device. Gives the same bits as the maps above. */
 GROUP(chain, VAL(chain_par, p), IN(float, x), OUT(float, out))
 {
     PRIV(float, v[4]);

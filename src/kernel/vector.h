@@ -1,4 +1,4 @@
-/* vector.h - programs of the kernel chain. */
+/* vector.h - programs of the kernel `chain`. */
 #ifndef QN_KERNEL_VECTOR_H
 #define QN_KERNEL_VECTOR_H
 
@@ -16,7 +16,7 @@ enum {
     QN_CHAIN_NEG,
     QN_CHAIN_SQRT,
     QN_CHAIN_SQUARE,
-    QN_CHAIN_EXP, /* from here on not the same bits on every backend */
+    QN_CHAIN_EXP, /* from here on results are not bit-identical on every backend */
     QN_CHAIN_LOG,
     QN_CHAIN_SIN,
     QN_CHAIN_COS,

@@ -1,4 +1,4 @@
-/* arena.c - blocks that are filled one after the other. */
+/* arena.c - allocates small objects from large blocks. */
 #include "util/arena.h"
 
 #include <stdint.h>
@@ -30,7 +30,7 @@ void *qn_arena_take(qn_arena *arena, size_t bytes)
     return arena->newest->bytes + arena->used - need;
 }
 
-/* Each in a block of its own, behind the newest, which still has room. */
+/* Large objects get their own blocks, linked behind the newest block, which still has space. */
 void *qn_arena_zeros(qn_arena *arena, size_t n, size_t size)
 {
     block *added = NULL;

@@ -1,4 +1,4 @@
-/* big_block.c - plain memory, or a file without a name that is mapped. */
+/* big_block.c - plain memory, or a mapped file without a name. */
 #include "util/env.h"
 #include "util/big_block.h"
 
@@ -23,7 +23,7 @@ static const char *folder(void)
     return "/tmp";
 }
 
-/* Disk space is allocated now: a mapping that finds none later ends the process. */
+/* Disk space is allocated now: if a mapping runs out of it later, the process is killed. */
 static qn_status map_file(size_t bytes, const char *what, const char *tag, void **out, qn_err *err)
 {
     char path[1100];

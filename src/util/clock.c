@@ -1,4 +1,4 @@
-/* clock.c - thin covers over the POSIX clocks. */
+/* clock.c - thin wrappers around the POSIX clocks. */
 #include "util/clock.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ double qn_now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* Sleeps to a fixed deadline: restarting a relative sleep after each signal would drift. */
+/* Sleeps until a fixed deadline: restarting a relative sleep after each signal would drift. */
 void qn_sleep_us(double us)
 {
     struct timespec until;

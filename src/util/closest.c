@@ -5,7 +5,8 @@
 
 enum { MAX_WORD = 40 };
 
-/* Letters to add, drop, change or swap with a neighbour to get from one word to the other. */
+/* Number of letters to add, drop, change or swap with a neighbour to turn one word into the
+ * other. */
 static int distance(const char *a, const char *b)
 {
     int d[MAX_WORD + 1][MAX_WORD + 1];

@@ -1,4 +1,4 @@
-/* compare.c - whether two arrays agree, as exactly as was promised. */
+/* compare.c - compares two arrays with a given exactness. */
 #include "util/compare.h"
 
 #include <float.h>
@@ -29,7 +29,7 @@ static double load_f64(const void *data, size_t i)
     return value;
 }
 
-/* Distance of two finite numbers in units of the last place of the larger. */
+/* Distance of two finite numbers in units in the last place of the larger one. */
 static double ulps_between(double a, double b, int mantissa_bits, double smallest)
 {
     const double top = fmax(fmax(fabs(a), fabs(b)), smallest);

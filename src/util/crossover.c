@@ -1,4 +1,4 @@
-/* crossover.c - the 90 % rule, scanned from the largest size down. */
+/* crossover.c - applies the 90 % rule from the largest size down. */
 #include "util/crossover.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* csv.c - the reader: one pass that splits and unquotes the text in place.
  *
- * Unquoting only ever shortens a field, so the write position never passes the read position
- * and no field needs its own memory. Nothing is assumed about the bytes: a file from anywhere
- * either becomes a table or an error with a line number.
+ * Unquoting only shortens a field, so the write position never passes the read position and no
+ * field needs its own memory. The bytes may be anything: the result is a table or an error with a
+ * line number.
  */
 #include "util/csv.h"
 #include "util/file.h"
@@ -26,7 +26,7 @@ static qn_status fail_at(const reader *r, size_t line, const char *what)
     return qn_fail(r->err, QN_ERR_INPUT, "%s:%zu: %s", r->csv->name, line, what);
 }
 
-/* qn_grown, with the error where there is no memory. */
+/* qn_grown, with an error if out of memory. */
 static void *grown(void *list, size_t n, size_t *room, size_t size, const reader *r)
 {
     void *more = qn_grown(list, n, room, size);
@@ -37,7 +37,7 @@ static void *grown(void *list, size_t n, size_t *room, size_t size, const reader
     return more;
 }
 
-/* Steps over "\n", "\r\n" or the end of the text; 0 when `at` is at none of them. */
+/* Steps over "\n", "\r\n" or the end of the text; returns 0 if `at` is at none of them. */
 static int take_line_end(reader *r)
 {
     if (r->at == r->end)
@@ -77,7 +77,7 @@ static qn_status take_comment(reader *r)
     return QN_OK;
 }
 
-/* Reads the field at `at` up to its comma or line end, which is left for the caller. */
+/* Reads the field at `at` up to its comma or line end; the caller reads that. */
 static qn_status take_field(reader *r, char **field, char **field_end)
 {
     char *to = r->at;
@@ -112,8 +112,8 @@ static qn_status take_field(reader *r, char **field, char **field_end)
     return QN_OK;
 }
 
-/* Splits one row into r->fields. The separator after a field is read before the field's NUL
- * is written, since an unquoted field ends right on it. */
+/* Splits one row into r->fields. The separator after a field is read before the field's NUL is
+ * written, since the NUL of an unquoted field overwrites it. */
 static qn_status take_row(reader *r)
 {
     const char *start = r->at;
@@ -206,7 +206,7 @@ out:
     return st;
 }
 
-/* A NUL would end a field early and hide what follows it. */
+/* A NUL would end a field early and hide the rest. */
 static qn_status refuse_nul(const reader *r)
 {
     const char *nul = memchr(r->at, '\0', (size_t)(r->end - r->at));
@@ -219,7 +219,7 @@ static qn_status refuse_nul(const reader *r)
     return fail_at(r, line, "NUL byte; this is not a text file");
 }
 
-/* Takes over `text`, which has one writable byte after its `bytes`. */
+/* Takes ownership of `text`, which has one writable byte after its `bytes`. */
 static qn_status parse_owned(const char *name, char *text, size_t bytes, qn_csv *out, qn_err *err)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";

@@ -16,10 +16,10 @@ enum {
     QN_CSV_MAX_RECORD = 1 << 20 /* bytes of one row, or of one comment */
 };
 
-/* Zero-initialised is empty. Strings live as long as the table. */
+/* Zero-initialised: empty. Strings live as long as the table. */
 typedef struct qn_csv {
     char *name; /* for messages: the path */
-    char *text; /* the content, split in place; every string below points into it */
+    char *text; /* the content, split in place; all strings below point into it */
     char **comments;
     size_t n_comments;
     char **header;
@@ -39,11 +39,11 @@ const char *qn_csv_get(const qn_csv *csv, size_t row, size_t col);
 int qn_csv_find(const qn_csv *csv, const char *name);
 qn_status qn_csv_column(const qn_csv *csv, const char *name, size_t *col, qn_err *err);
 
-/* What follows `key` in the first comment "# key value" or "# key: value"; NULL if none. */
+/* The value in the first comment "# key value" or "# key: value"; NULL if there is none. */
 const char *qn_csv_comment(const qn_csv *csv, const char *key);
 
-/* A cell as a number. Text around it, an empty cell, NaN, and what lies outside [min, max]
- * are errors that name file, line and column. */
+/* A cell as a number. Other text, an empty cell, NaN and values outside [min, max] are errors that
+ * name file, line and column. */
 qn_status qn_csv_i64(const qn_csv *csv, size_t row, size_t col, qn_i64 min, qn_i64 max, qn_i64 *out,
                      qn_err *err);
 qn_status qn_csv_f64(const qn_csv *csv, size_t row, size_t col, double min, double max, double *out,
@@ -51,7 +51,7 @@ qn_status qn_csv_f64(const qn_csv *csv, size_t row, size_t col, double min, doub
 
 /* Writing. */
 
-/* Start with { .to = file }. Failed writes show in ferror(to) or in qn_out_commit. */
+/* Start with { .to = file }. Check for failed writes with ferror(to) or qn_out_commit. */
 typedef struct qn_csv_writer {
     FILE *to;
     size_t n_fields;   /* in this row so far */
@@ -60,7 +60,7 @@ typedef struct qn_csv_writer {
 
 void qn_csv_put_comment(qn_csv_writer *w, const char *key, const char *value); /* "# key value" */
 void qn_csv_put(qn_csv_writer *w, const char *text); /* one field, quoted where needed */
-/* For numbers: what is formatted has at most 127 bytes. */
+/* For numbers: the formatted text has at most 127 bytes. */
 __attribute__((format(printf, 2, 3))) void qn_csv_putf(qn_csv_writer *w, const char *format, ...);
 void qn_csv_end_row(qn_csv_writer *w);
 

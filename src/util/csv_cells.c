@@ -1,4 +1,4 @@
-/* csv_cells.c - asking a table that was read, and writing one. */
+/* csv_cells.c - reads cells of a table, and writes tables. */
 #include "util/csv.h"
 
 #include <ctype.h>
@@ -98,7 +98,7 @@ void qn_csv_put_comment(qn_csv_writer *w, const char *key, const char *value)
     fputc('\n', w->to);
 }
 
-/* Spaces at the ends are quoted too: some readers strip them. */
+/* Leading and trailing spaces need quotes too: some readers strip them. */
 static int needs_quotes(const char *text, int is_first)
 {
     const size_t len = strlen(text);
@@ -140,7 +140,7 @@ void qn_csv_putf(qn_csv_writer *w, const char *format, ...)
 
 void qn_csv_end_row(qn_csv_writer *w)
 {
-    /* A row of one empty field would be an empty line, which readers skip. */
+    /* A row with one empty field would be an empty line, which readers skip. */
     fputs(w->is_bare_empty ? "\"\"\n" : "\n", w->to);
     w->n_fields = 0;
     w->is_bare_empty = 0;

@@ -1,4 +1,4 @@
-/* env.c - the values that each variable may have. */
+/* env.c - the QUERN_* variables and their allowed values. */
 #include "util/env.h"
 
 #include "util/str.h"
@@ -13,7 +13,7 @@ typedef enum {
     TEXT,   /* anything; its reader checks it */
     WORD,   /* one of `words` */
     WORDS,  /* a list of these words, separated by commas or blanks */
-    PLACES, /* the same, each with an optional :NUMBER */
+    PLACES, /* like WORDS, each with an optional :NUMBER */
     WHOLE,  /* a whole number from `least` to `most` */
     REAL,   /* a number above `least` (REAL_FROM: or equal to it) and up to `most` */
     REAL_FROM,
@@ -75,7 +75,7 @@ static const variable variables[] = {
 };
 enum { N_VARIABLES = sizeof variables / sizeof *variables };
 
-/* Is the text of length `n` at `at` one of the words? */
+/* Whether the text of length `n` at `at` is one of the words. */
 static int is_word(const char *words, const char *at, size_t n)
 {
     for (; *words; words += *words == '|') {
@@ -131,7 +131,7 @@ static int is_folder(const char *path)
     return strlen(path) <= MOST_PATH && (stat(path, &at) || S_ISDIR(at.st_mode));
 }
 
-/* Is this value allowed? *out is its number, if it has one. */
+/* Whether the value is allowed. *out gets its number, if it has one. */
 static int is_allowed(const variable *v, const char *text, double *out)
 {
     *out = 0;
@@ -139,7 +139,7 @@ static int is_allowed(const variable *v, const char *text, double *out)
     case TEXT:
         return 1;
     case WORD:
-        *out = strtod(text, NULL); /* where the words are numbers */
+        *out = strtod(text, NULL); /* for words that are numbers */
         return is_word(v->words, text, strlen(text));
     case WORDS:
     case PLACES:
@@ -175,7 +175,7 @@ static qn_status refuse(const variable *v, const char *text, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not one of %s", name, text, v->words);
     case WORDS:
     case PLACES:
-        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a list of some of %s", name, text,
+        return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a list of words from %s", name, text,
                        v->words);
     case WHOLE:
         return qn_fail(err, QN_ERR_USAGE, "%s: '%s' is not a number between %.15g and %.15g", name,
@@ -195,7 +195,7 @@ static qn_status refuse(const variable *v, const char *text, qn_err *err)
                        text);
     default:
         return qn_fail(err, QN_ERR_USAGE,
-                       "%s: '%.200s' is not a folder, whose path has %d bytes at most", name, text,
+                       "%s: '%.200s' is not a folder with a path of at most %d bytes", name, text,
                        MOST_PATH);
     }
 }

@@ -1,4 +1,4 @@
-/* file.c - reading, atomic replacing, folders. */
+/* file.c - reads files, replaces them atomically, makes folders. */
 #include "util/env.h"
 #include "util/file.h"
 #include "util/clock.h"
@@ -28,7 +28,8 @@ static qn_status fail_size(qn_err *err, const char *path, size_t bytes, size_t m
                    bytes, most);
 }
 
-/* Doubles from the size the file claims: pipes and /proc claim 0, growing files too little. */
+/* The buffer starts at the reported size and doubles: pipes and /proc report 0, growing files too
+ * little. */
 static qn_status read_all(int fd, const char *path, size_t room, size_t most, char **data,
                           size_t *bytes, qn_err *err)
 {
@@ -99,7 +100,7 @@ qn_status qn_file_read_most(const char *path, size_t most, char **data, size_t *
 
     if (st != QN_OK)
         return st;
-    /* Two bytes more than claimed: the NUL, and one that finds the end without growing. */
+    /* Two bytes more than reported: the NUL, and one to detect the end without growing. */
     st = read_all(fd, path, claimed ? claimed + 2 : ROOM, most, data, bytes, err);
     close(fd);
     return st;
@@ -110,7 +111,7 @@ qn_status qn_file_read(const char *path, char **data, size_t *bytes, qn_err *err
     return qn_file_read_most(path, QN_MOST_ARRAY, data, bytes, err);
 }
 
-/* The bytes of a stream, and the first reason why they were not written. */
+/* Where a stream writes to, and its first error. */
 struct qn_sink {
     int fd, why;
 };
@@ -135,7 +136,7 @@ static int close_sink(void *cookie)
     return failed;
 }
 
-/* Takes `fd`, also when it fails. */
+/* Takes ownership of `fd` even on failure. */
 static qn_status open_stream(qn_out *out, int fd, qn_err *err)
 {
     static const cookie_io_functions_t calls = { .write = write_sink, .close = close_sink };
@@ -164,7 +165,7 @@ static char *temp_name(const char *path)
     return n < 0 ? NULL : name;
 }
 
-/* The folder that has `path`; the caller frees it. */
+/* The folder of `path`; the caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -172,7 +173,8 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
 }
 
-/* A file without a name, of which a kill leaves nothing; -1 where the disk has no such. */
+/* Opens a file without a name, so that a kill leaves nothing behind; -1 if the file system
+ * cannot. */
 static int open_nameless(const char *path)
 {
     char *folder = folder_of(path);
@@ -184,8 +186,8 @@ static int open_nameless(const char *path)
     return fd;
 }
 
-/* mkstemp would leave mode 0600; this keeps the user's umask, and the mode of a file
- * that is replaced. */
+/* Unlike mkstemp, which leaves mode 0600, this respects the umask and keeps the mode of a replaced
+ * file. */
 static qn_status open_temp(qn_out *out, const struct stat *old, qn_err *err)
 {
     int fd = open_nameless(out->path);
@@ -200,10 +202,10 @@ static qn_status open_temp(qn_out *out, const struct stat *old, qn_err *err)
             break;
     }
     if (fd < 0) {
-        free(out->temp); /* it is not ours */
+        free(out->temp); /* the file is not ours */
         out->temp = NULL;
     } else if (old && fchmod(fd, old->st_mode & 07777) != 0) {
-        errno = 0; /* some file systems have no modes; the content matters more */
+        errno = 0; /* some file systems have no modes, which is not an error */
     }
     return open_stream(out, fd, err);
 }
@@ -222,7 +224,7 @@ qn_status qn_out_open(const char *path, qn_out *out, qn_err *err)
     if ((exists && !S_ISREG(old.st_mode)) || strstr(path, "/" QN_RUN_UNFINISHED "/"))
         return qn_out_direct(path, out, err);
 
-    /* A rename over a link would replace the link, not the file it names. */
+    /* A rename onto a link would replace the link, not its target. */
     if (!(out->path = exists ? realpath(path, NULL) : strdup(path)))
         return fail_errno(err, "write", path);
     QN_TRY(open_temp(out, exists ? &old : NULL, err));
@@ -267,7 +269,7 @@ static int drop_left(const char *path)
     return is_left;
 }
 
-/* Gives a file without a name one, which is `temp` where the target has to be replaced. */
+/* Gives a nameless file its name: `temp` if a target must be replaced. */
 static int give_name(qn_out *out)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
@@ -293,8 +295,7 @@ static int give_name(qn_out *out)
     return -1;
 }
 
-/* The content is on the disk before the name is, so a power cut leaves the old file or the new
- * one. */
+/* The content is synced before the rename, so a power cut leaves the old file or the new one. */
 static int put_in_place(qn_out *out)
 {
     if (fflush(out->file) != 0 || ferror(out->file)) {
@@ -307,7 +308,7 @@ static int put_in_place(qn_out *out)
         return -1;
     if (out->temp && rename(out->temp, out->path) != 0)
         return -1;
-    free(out->temp); /* it has become the target, so there is nothing to remove */
+    free(out->temp); /* the file is now the target; nothing is left to remove */
     out->temp = NULL;
     return qn_sync_parent(out->path);
 }
@@ -343,7 +344,7 @@ qn_status qn_file_write(const char *path, const void *data, size_t bytes, qn_err
     if (st != QN_OK)
         return st;
     if (bytes)
-        (void)!fwrite(data, 1, bytes, out.file); /* the commit reports what fails here */
+        (void)!fwrite(data, 1, bytes, out.file); /* the commit reports an error */
     return qn_out_commit(&out, err);
 }
 
@@ -353,8 +354,8 @@ qn_status qn_file_write_str(const char *path, const qn_str *text, qn_err *err)
                         : qn_file_write(path, qn_str_get(text), text->len, err);
 }
 
-/* 0, or the number of the error. Another process may have renamed the file between opening and
- * locking it. */
+/* Returns 0 or an errno. Another process may have renamed the file between opening and locking
+ * it. */
 static int lock_partial(qn_partial *p)
 {
     for (int i = 0; i < TEMP_TRIES; i++) {
@@ -441,8 +442,8 @@ int qn_sync_parent(const char *path)
 {
     char *folder = folder_of(path);
     const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    /* A folder that we may write into but not read cannot be synced, nor can those of some
-     * disks. */
+    /* A folder that we may write but not read cannot be synced, nor can folders on some file
+     * systems. */
     const int failed = fd >= 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS;
 
     if (fd >= 0)
@@ -451,14 +452,14 @@ int qn_sync_parent(const char *path)
     return failed ? -1 : 0;
 }
 
-/* How much of `bytes` one call may move; the system moves no more than 2 GB. */
+/* How many of `bytes` one call may transfer; the system transfers at most 2 GB. */
 static size_t part_of(size_t bytes)
 {
     return bytes < (size_t)1 << 30 ? bytes : (size_t)1 << 30;
 }
 
-/* Whether to repeat a call that returned `n`, and how far it came. What moves no bytes is an error
- * that has no number of its own. */
+/* Adds `n` to *done and says whether to repeat the call. A call that transferred nothing is an
+ * error, but sets no errno. */
 static int moved(ssize_t n, int number, size_t *done)
 {
     if (n > 0)
@@ -516,7 +517,7 @@ static qn_status make_one(const char *path, qn_err *err)
     return fail_errno(err, "make the folder", path);
 }
 
-/* Makes every folder on the way to the first `len` bytes of `path`. */
+/* Makes every folder in the first `len` bytes of `path`. */
 static qn_status make_path(const char *path, size_t len, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -563,7 +564,7 @@ qn_status qn_cache_dir(char *out, size_t size, const char *override)
     out[0] = '\0';
     if (own)
         n = snprintf(out, size, "%s", own);
-    else if (shared && shared[0] == '/') /* a relative one is to be ignored */
+    else if (shared && shared[0] == '/') /* XDG says to ignore a relative path */
         n = snprintf(out, size, "%s/quern", shared);
     else if (home)
         n = snprintf(out, size, "%s/.cache/quern", home);

@@ -1,4 +1,4 @@
-/* folder.c - a walk through a folder, in an order that does not depend on the disk. */
+/* folder.c - lists the files of a folder in an order that does not depend on the disk. */
 #include "util/folder.h"
 #include "util/list.h"
 
@@ -23,7 +23,7 @@ int qn_has_ending(const char *path, const char *ending)
     return n > m && !strcmp(path + n - m, ending);
 }
 
-/* Takes `file`, also when it fails. */
+/* Takes ownership of `file` even on failure. */
 static qn_status add_file(qn_folder *folder, const char *root, char *file, qn_err *err)
 {
     if (folder->n == QN_FOLDER_MAX_FILES) {
@@ -41,7 +41,7 @@ static qn_status add_file(qn_folder *folder, const char *root, char *file, qn_er
     return QN_OK;
 }
 
-/* Adds what lies in the folder `below` of `root`, "" for itself. */
+/* Adds the files of folder `below` of `root`; "" is the root itself. */
 static qn_status walk(const char *root, const char *below, int depth, qn_folder *out, qn_err *err)
 {
     const struct dirent *entry;
@@ -85,7 +85,7 @@ out:
     return st;
 }
 
-/* Frame 2 comes before frame 10. */
+/* Numbers sort by value: frame 2 comes before frame 10. */
 static int by_name(const void *a, const void *b)
 {
     return strverscmp(*(char *const *)a, *(char *const *)b);

@@ -3,7 +3,7 @@
 
 enum { FIRST = ' ', LAST = '~', DEGREE = LAST - FIRST + 1, GLYPHS, ROW = QN_FONT_COLS + 1 };
 
-/* Rows from the top, with a slash between them. */
+/* Rows from top to bottom, separated by slashes. */
 static const char *const glyphs[GLYPHS] = {
     [' ' - FIRST] = "...../...../...../...../...../...../.....",
     ['!' - FIRST] = "..#../..#../..#../..#../..#../...../..#..",
@@ -103,8 +103,8 @@ static const char *const glyphs[GLYPHS] = {
     [DEGREE] = ".##../#..#./#..#./.##../...../...../.....",
 };
 
-/* The glyph of the next letter; `*text` moves past it. Beyond ASCII there is only the degree sign;
- * every other letter becomes a question mark. */
+/* The glyph of the next letter; `*text` moves past it. Besides ASCII there is only the degree sign;
+ * other letters become a question mark. */
 static int next_glyph(const char **text)
 {
     const unsigned char *at = (const unsigned char *)*text;

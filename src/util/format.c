@@ -20,7 +20,7 @@ char *qn_format_count(double count, char *out, size_t size)
         snprintf(digits, sizeof digits, "%.0f", count);
         const size_t n = strlen(digits);
         for (size_t i = 0; i < n && at + 2 < size; i++) {
-            /* A space before every group of three, not after a sign. */
+            /* A space before every group of three, but not after a sign. */
             if (i > 0 && (n - i) % 3 == 0 && digits[i - 1] != '-')
                 out[at++] = ' ';
             out[at++] = digits[i];

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Both write into `out` and return it. 1240 -> "1 240"; below 100 with one decimal when it is
- * not whole, below 1 with three digits. 0.0031 s -> "3.1 ms", 754 s -> "12:34 min". */
+/* Both write into `out` and return it. 1240 -> "1 240"; numbers below 100 that are not whole have
+ * one decimal, numbers below 1 three digits. 0.0031 s -> "3.1 ms", 754 s -> "12:34 min". */
 char *qn_format_count(double count, char *out, size_t size);
 char *qn_format_time(double seconds, char *out, size_t size);
 

@@ -1,7 +1,7 @@
 /* hash.c - SHA-256 and FNV-1a in portable C.
  *
- * The rounds are written out eight at a time with the names of the eight words rotated, so the
- * words stay in registers; shifting them through an array ran at 230 instead of 250 MB/s.
+ * The rounds are unrolled eight at a time with the names of the eight words rotated, so the words
+ * stay in registers; shifting them through an array ran at 230 instead of 250 MB/s.
  */
 #include "util/hash.h"
 
@@ -36,8 +36,8 @@ static void store_big(uint8_t *at, uint32_t x)
     at[3] = (uint8_t)x;
 }
 
-/* One round, except for the renaming: the new a is left in h, the new e in d. `word` is the
- * word of the schedule with its round constant added. */
+/* One round without the renaming: the new a is left in h, the new e in d. `word` is the schedule
+ * word plus the round constant. */
 static inline void step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                         uint32_t g, uint32_t *h, uint32_t word)
 {

@@ -11,16 +11,16 @@ enum { QN_SHA256_BYTES = 32 };
 
 typedef struct qn_sha256 {
     uint32_t state[8];
-    uint64_t bytes; /* added so far */
+    uint64_t bytes; /* hashed so far */
     uint8_t block[64];
 } qn_sha256;
 
 void qn_sha256_begin(qn_sha256 *hash);
 void qn_sha256_add(qn_sha256 *hash, const void *data, size_t bytes);
-void qn_sha256_end(qn_sha256 *hash, uint8_t out[QN_SHA256_BYTES]); /* then begin again */
+void qn_sha256_end(qn_sha256 *hash, uint8_t out[QN_SHA256_BYTES]); /* call begin to reuse it */
 void qn_sha256_of(const void *data, size_t bytes, uint8_t out[QN_SHA256_BYTES]);
 
-/* Lower-case hex of `bytes` bytes and a NUL: `out` has room for 2 * bytes + 1. */
+/* Writes `bytes` bytes as lower-case hex with a NUL; `out` has at least 2 * bytes + 1 bytes. */
 char *qn_hex(const void *data, size_t bytes, char *out);
 
 /* FNV-1a, 64 bits. */
@@ -32,7 +32,7 @@ uint64_t qn_fnv1a64_add(uint64_t hash, const void *data, size_t bytes); /* START
 
 /* Inputs from a seed. */
 
-/* Values depend on (seed, index) only, so every order, thread and device makes the same. */
+/* Values depend only on (seed, index), not on order, thread or device. */
 static inline uint64_t qn_random_u64(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed * UINT64_C(0x9E3779B97F4A7C15) + index + 1;

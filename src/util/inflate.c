@@ -1,14 +1,14 @@
-/* inflate.c - data that zlib or gzip compressed, unpacked in memory. */
+/* inflate.c - unpacks zlib or gzip data in memory. */
 #include "util/inflate.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>
 
-enum { EITHER_HEADER = 15 + 32 }; /* the largest window, and the format by its first bytes */
+enum { EITHER_HEADER = 15 + 32 }; /* largest window; detects zlib or gzip */
 
-/* Room for what is left of the stream: as much again as there is, but not beyond the limit and one
- * byte that shows that it is passed. */
+/* Doubles the buffer, up to one byte more than the limit, which shows that the limit is
+ * exceeded. */
 static qn_status grow(const char *name, size_t limit, char **text, size_t *room, qn_err *err)
 {
     const size_t wanted = *room < limit / 2 ? *room * 2 : limit + 1;

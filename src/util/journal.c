@@ -58,7 +58,7 @@ static qn_status read_all(qn_journal *j, char **out, size_t *bytes, qn_err *err)
     return QN_OK;
 }
 
-/* A good line in [at, end) after a bad one means that the bad one is no cut-off end. */
+/* If a good line follows in [at, end), the bad line before it is damage, not a cut-off end. */
 static int has_good_line(const char *at, const char *end)
 {
     const char *stop;
@@ -125,7 +125,7 @@ qn_status qn_journal_add(qn_journal *journal, const char *text, qn_err *err)
         fsync(journal->fd) != 0) {
         st = fail_io(journal, "write", err);
         if (ftruncate(journal->fd, (off_t)journal->bytes) != 0)
-            errno = 0; /* the next reader ignores the incomplete end */
+            errno = 0; /* the next reader ignores an incomplete end */
         goto out;
     }
     journal->bytes += (qn_i64)lines.len;

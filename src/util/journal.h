@@ -1,7 +1,7 @@
-/* journal.h - a file of lines that are only ever appended, each behind its checksum.
+/* journal.h - an append-only file of lines, each with a checksum in front.
  *
- * A kill or a power cut can leave an incomplete end. It does not count, and opening the journal
- * removes it. A bad line with good ones behind it is damage, and refused.
+ * A kill or a power cut can leave an incomplete last line, which is ignored and removed when the
+ * journal is opened. A bad line with good ones after it is damage and is refused.
  */
 #ifndef QN_UTIL_JOURNAL_H
 #define QN_UTIL_JOURNAL_H
@@ -26,11 +26,11 @@ qn_status qn_journal_read(qn_journal *journal,
                           qn_status (*line)(void *user, const char *text, qn_err *err), void *user,
                           qn_err *err);
 
-/* Cuts the file to `bytes`, which removes an incomplete end; 0 empties it. */
+/* Truncates the file to `bytes`, which removes an incomplete end; 0 empties it. */
 qn_status qn_journal_cut(qn_journal *journal, qn_i64 bytes, qn_err *err);
 
-/* Appends the lines of `text`, each of which ends with a newline, and returns when they are on the
- * disk. A failure leaves the journal as it was. */
+/* Appends `text`, lines that each end with a newline, and returns when they are on the disk. A
+ * failure leaves the journal unchanged. */
 qn_status qn_journal_add(qn_journal *journal, const char *text, qn_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* json.c - small covers over Jansson: files, typed members, values that always exist. */
+/* json.c - small wrappers around Jansson: files, typed members, values that always exist. */
 #include "util/json.h"
 #include "util/file.h"
 #include "util/utf8.h"

@@ -1,4 +1,4 @@
-/* json.h - JSON files with errors that name the place, over Jansson. */
+/* json.h - JSON files with errors that name the place, using Jansson. */
 #ifndef QN_UTIL_JSON_H
 #define QN_UTIL_JSON_H
 
@@ -7,14 +7,15 @@
 
 #include <jansson.h>
 
-/* Reads `path`, whose root is an object; the caller drops it with json_decref. Errors name the
- * line. Duplicate keys are refused. */
+/* Reads `path`, whose root must be an object; the caller releases it with json_decref. Errors name
+ * the line. Duplicate keys are refused. */
 qn_status qn_json_read(const char *path, json_t **out, qn_err *err);
 
-/* Why Jansson refused a text: QN_ERR_INPUT, or QN_ERR_NOMEM, where it says nothing. */
+/* The status for a text that Jansson refused: QN_ERR_INPUT, or QN_ERR_NOMEM if it gives no
+ * reason. */
 qn_status qn_json_status(const json_error_t *why);
 
-/* Writes `json` indented, keys in order of insertion, reals with 12 digits, in one piece. */
+/* Writes `json` indented, with keys in order of insertion and 12-digit reals, in one piece. */
 qn_status qn_json_write(const char *path, const json_t *json, qn_err *err);
 qn_status qn_json_commit(qn_out *out, const json_t *json, qn_err *err); /* ends `out` */
 
@@ -29,15 +30,15 @@ qn_status qn_json_get_i64(const json_t *object, const char *key, const char *whe
 qn_status qn_json_get_array(const json_t *object, const char *key, const char *where, json_t **out,
                             qn_err *err);
 
-/* New values, NULL only for lack of memory: a number that JSON cannot write (NaN, infinity)
- * becomes null, bytes that are not UTF-8 become U+FFFD. */
+/* New values; NULL only if out of memory. Numbers that JSON cannot write (NaN, infinity) become
+ * null, bytes that are not UTF-8 become U+FFFD. */
 json_t *qn_json_number(double value);
 json_t *qn_json_text(const char *text);
 
-/* Add a value, which they take, to a tree that is built without looking: for lack of memory the
- * tree is dropped and NULL, and remains so. */
+/* Add a value and take ownership of it. If memory runs out, the tree is released and becomes and
+ * stays NULL, so that the caller can check once at the end. */
 void qn_json_put(json_t **object, const char *key, json_t *value);
 void qn_json_push(json_t **array, json_t *value);
-void qn_json_merge(json_t **object, json_t *more); /* the members of `more` */
+void qn_json_merge(json_t **object, json_t *more); /* adds the members of `more` */
 
 #endif

@@ -11,7 +11,7 @@ qn_status qn_new_array(void *array, size_t n, size_t size, const char *what, qn_
 {
     void *made = calloc(n ? n : 1, size);
 
-    memcpy(array, &made, sizeof made); /* by bytes: a pointer of any type is stored there */
+    memcpy(array, &made, sizeof made); /* as bytes: *array may be a pointer of any type */
     if (!made)
         return qn_fail(err, QN_ERR_NOMEM, "no memory for %s: %zu of %zu bytes each", what, n, size);
     return QN_OK;

@@ -15,7 +15,7 @@
 qn_status qn_new_array(void *array, size_t n, size_t size, const char *what, qn_err *err);
 
 /* Returns `list`, moved if necessary, with room for at least n + 1 elements of `size` bytes; *room
- * is its capacity. NULL if memory runs out, with `list` unchanged. The capacity doubles, so adding
+ * is the capacity. NULL if memory runs out, with `list` unchanged. The capacity doubles, so adding
  * elements one by one takes linear time. */
 void *qn_grown(void *list, size_t n, size_t *room, size_t size);
 
@@ -24,7 +24,7 @@ void *qn_grown(void *list, size_t n, size_t *room, size_t size);
 #define QN_ROOM(list, n, room, what, err)                                                          \
     qn_make_room((void *)&(list), (size_t)(n), room, sizeof *(list), what, err)
 
-/* The same for one more after the first n. */
+/* Like QN_ROOM, for one element after the first n. */
 #define QN_GROW(list, n, room, what, err) QN_ROOM(list, (size_t)(n) + 1, room, what, err)
 
 qn_status qn_make_room(void *list, size_t n, size_t *room, size_t size, const char *what,

@@ -1,7 +1,7 @@
-/* log.c - one line, one write.
+/* log.c - writes each line in one call.
  *
- * The line is formatted in memory first. Lines longer than the buffer are cut and end in
- * "..."; a logger that allocates would fail when its message matters most.
+ * The line is formatted in memory first. Lines longer than the buffer are cut and end in "...". A
+ * logger that allocates would fail when messages matter most.
  */
 #include "util/log.h"
 #include "util/utf8.h"

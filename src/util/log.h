@@ -1,4 +1,4 @@
-/* log.h - messages for people, on stderr or wherever the log points. */
+/* log.h - messages for people, on stderr or another stream. */
 #ifndef QN_UTIL_LOG_H
 #define QN_UTIL_LOG_H
 
@@ -12,13 +12,13 @@ typedef enum qn_log_level {
     QN_LOG_DEBUG
 } qn_log_level;
 
-/* Prints what is at `level` or more urgent. A NULL `to` means stderr. */
+/* Prints messages at `level` or more urgent. A NULL `to` means stderr. */
 typedef struct qn_log {
     qn_log_level level;
     FILE *to;
 } qn_log;
 
-/* "none", "error", "warn", "info" or "debug" into *level; 0, or -1 leaving it alone. */
+/* Parses "none", "error", "warn", "info" or "debug". Returns 0, or -1 with *level unchanged. */
 int qn_log_parse(const char *text, qn_log_level *level);
 const char *qn_log_name(qn_log_level level);
 

@@ -1,8 +1,8 @@
 /* map.c - open addressing over a dense array of entries.
  *
- * The slots hold indices into the entries, so the order of insertion costs nothing and a walk
- * reads memory in sequence. A removed key leaves its slot and a hole; both go when the map is
- * next rebuilt.
+ * The slots hold indices into the entries, so the map keeps the order of insertion at no cost and
+ * iteration reads memory in sequence. A removed key leaves its slot and a hole until the map is
+ * rebuilt.
  */
 #include "util/map.h"
 #include "util/hash.h"
@@ -14,8 +14,8 @@ enum { FIRST_SLOTS = 16 };
 
 static const size_t most_slots = (size_t)1 << 31;
 
-/* The slot of `key`, or the free one where it would go. Half of the slots are always free,
- * so the walk ends. */
+/* The slot of `key`, or the free slot where it would go. Half of the slots are always free, so the
+ * loop ends. */
 static size_t find_slot(const qn_map *map, const char *key, uint64_t hash)
 {
     size_t at = (size_t)hash & (map->n_slots - 1);
@@ -29,7 +29,7 @@ static size_t find_slot(const qn_map *map, const char *key, uint64_t hash)
     return at;
 }
 
-/* Squeezes the holes out into arrays with at least twice the room that the keys need. */
+/* Copies the entries without holes into arrays at least twice as large as needed. */
 static qn_status rebuild(qn_map *map)
 {
     size_t n_slots = FIRST_SLOTS;
@@ -103,7 +103,7 @@ int qn_map_has(const qn_map *map, const char *key)
     return find(map, key) != NULL;
 }
 
-/* The slot keeps pointing at the hole, so chains of probes through it stay whole. */
+/* The slot keeps pointing at the hole, so that probe chains through it stay intact. */
 void *qn_map_remove(qn_map *map, const char *key)
 {
     qn_map_entry *entry = find(map, key);

@@ -1,4 +1,4 @@
-/* map.h - strings to pointers, walked in the order of insertion.
+/* map.h - maps strings to pointers, in the order of insertion.
  *
  * Keys are copied; values belong to the caller and are never freed here.
  */
@@ -13,26 +13,26 @@ typedef struct qn_map_entry {
     uint64_t hash;
 } qn_map_entry;
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 typedef struct qn_map {
-    qn_map_entry *entries; /* in order of insertion, with holes where one was removed */
+    qn_map_entry *entries; /* in order of insertion, with holes for removed ones */
     uint32_t *slots;       /* entry index + 1; 0: free */
-    size_t n_used;         /* entries, holes included */
-    size_t n_slots;        /* a power of two, at least twice the room in `entries` */
+    size_t n_used;         /* entries, including holes */
+    size_t n_slots;        /* a power of two, at least twice the capacity of `entries` */
     size_t count;          /* keys present */
 } qn_map;
 
-/* Adds `key` or replaces its value, keeping its place in the order. Fails for lack of memory
- * or beyond 2^30 keys, then the map is as before. */
+/* Adds `key`, or replaces its value without changing the order. Fails if out of memory or beyond
+ * 2^30 keys and then leaves the map unchanged. */
 qn_status qn_map_put(qn_map *map, const char *key, void *value);
-void *qn_map_get(const qn_map *map, const char *key); /* NULL when absent */
+void *qn_map_get(const qn_map *map, const char *key); /* NULL if absent */
 int qn_map_has(const qn_map *map,
                const char *key); /* distinguishes an absent key from a NULL value */
 void *qn_map_remove(qn_map *map, const char *key); /* the value it had, or NULL */
 void qn_map_free(qn_map *map);
 
-/* Starts with *at = 0 and returns NULL at the end. Removing the current key is allowed,
- * putting a new one is not. */
+/* Iterates: start with *at = 0; returns NULL at the end. The current key may be removed meanwhile,
+ * but no key added. */
 const qn_map_entry *qn_map_next(const qn_map *map, size_t *at);
 
 #endif

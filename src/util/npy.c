@@ -1,7 +1,7 @@
-/* npy.c - NumPy arrays: a magic word, a header that is a Python dictionary, the data.
+/* npy.c - NumPy arrays: a magic word, a header in Python syntax, the data.
  *
- * The header is read as the small part of Python it may use: a dictionary with the three keys in
- * any order, quoted strings, True or False, and a tuple of whole numbers.
+ * The header may use a small part of Python: a dictionary with the three keys in any order, quoted
+ * strings, True or False, and a tuple of whole numbers.
  */
 #include "util/npy.h"
 #include "util/file.h"
@@ -61,7 +61,7 @@ double qn_npy_at(const qn_npy *array, qn_i64 i)
 
 /* The header. */
 
-/* A place in the text of a header. */
+/* A position in the text of a header. */
 typedef struct {
     const char *name, *at, *end;
     qn_err *err;
@@ -86,7 +86,7 @@ static void skip_blanks(cursor *c)
         c->at++;
 }
 
-/* Steps over `what` when it comes next. */
+/* Steps over `what` if it comes next. */
 static int take(cursor *c, const char *what)
 {
     const size_t n = strlen(what);
@@ -279,7 +279,7 @@ out:
 
 /* Files. */
 
-/* Copies `from`, first index fastest, to `to`, last index fastest. */
+/* Copies `from`, where the first index is fastest, to `to`, where the last is. */
 static void reorder(const qn_npy *array, const char *from, char *to)
 {
     const size_t size = types[array->type].bytes;
@@ -297,7 +297,7 @@ static void reorder(const qn_npy *array, const char *from, char *to)
     }
 }
 
-/* The data in the order of C, which frees what is read in the order of Fortran. */
+/* Stores the data in C order; data in Fortran order are reordered and freed. */
 static qn_status take_data(const char *path, char *data, size_t bytes, qn_npy *array, qn_err *err)
 {
     array->data = data;
@@ -311,7 +311,7 @@ static qn_status take_data(const char *path, char *data, size_t bytes, qn_npy *a
                        : qn_fail(err, QN_ERR_NOMEM, "%s: no memory for %zu bytes", path, bytes);
 }
 
-/* The `want` bytes behind the first `n` bytes of data, which were read with the header. */
+/* Reads `want` bytes of data; the first `n` of them were read with the header. */
 static qn_status read_data(const char *path, FILE *file, const char *first, size_t n, size_t want,
                            char **out, qn_err *err)
 {
@@ -332,7 +332,7 @@ static qn_status read_data(const char *path, FILE *file, const char *first, size
     return QN_OK;
 }
 
-/* Header first, so that the size of the file is compared with it before the data are read. */
+/* Reads the header first, to compare the size of the file with it before reading the data. */
 qn_status qn_npy_read(const char *path, qn_npy *out, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -384,7 +384,7 @@ qn_status qn_npy_read_as(const char *path, qn_npy_type type, int n_dims, const q
         (n_dims && memcmp(array.dims, dims, (size_t)n_dims * sizeof *dims) != 0)) {
         add_shape(&is, array.n_dims, array.dims);
         add_shape(&want, n_dims, dims);
-        QN_FAIL(err, QN_ERR_INPUT, "%s: %s of shape %s, but %s of shape %s is needed", path,
+        QN_FAIL(err, QN_ERR_INPUT, "%s: %s of shape %s; must be %s of shape %s", path,
                 types[array.type].name, qn_str_get(&is), types[type].name, qn_str_get(&want));
     }
     *out = array;
@@ -433,7 +433,7 @@ qn_status qn_npy_commit(qn_out *out, const qn_npy *array, qn_err *err)
         st = qn_fail(err, QN_ERR_NOMEM, "%s: no memory for its header", out->path);
         qn_out_abort(out);
     } else {
-        (void)!fwrite(header.data, 1, header.len, out->file); /* the commit says what fails here */
+        (void)!fwrite(header.data, 1, header.len, out->file); /* the commit reports an error */
         if (bytes)
             (void)!fwrite(array->data, 1, bytes, out->file);
         st = qn_out_commit(out, err);

@@ -1,8 +1,8 @@
-/* options.c - sets and checks the members of an option struct, by the table of its rows.
+/* options.c - sets and checks the members of an option struct, using the table of its rows.
  *
- * Defaults, members of a JSON file and flags all become text that goes through set(), so a value
- * is checked in one place, wherever it came from; a struct that a program filled in goes through
- * the same limits in qn_options_take.
+ * Defaults, members of a JSON file and flags all become text that goes through set(), so every
+ * value is checked in one place. qn_options_take applies the same limits to a struct that a program
+ * filled in.
  */
 #include "util/options.h"
 
@@ -53,7 +53,7 @@ static const char *stored_text(qn_option_store *store, const char *text)
 
 /* Finding. */
 
-/* Equal but for case, and for - and _. */
+/* Equal except for case, with - and _ alike. */
 static int is_same_name(const char *a, const char *b)
 {
     for (; *a && *b; a++, b++) {
@@ -74,7 +74,7 @@ const qn_option *qn_option_find(const qn_option_table *table, const char *name)
     return NULL;
 }
 
-/* The row that a text may set: rows without a flag are for calls only. */
+/* The row with that name or flag, if text may set it: rows without a flag are for calls only. */
 static const qn_option *find_by_text(const qn_option_table *table, const char *name)
 {
     const qn_option *row = qn_option_find(table, name);
@@ -114,7 +114,7 @@ static qn_status fail_unknown(const qn_option_table *table, const char *name,
 
 /* Values as text. */
 
-/* A value on its way into a struct. */
+/* A text value to be stored in a struct. */
 typedef struct {
     const qn_option *row;
     qn_option_source source;
@@ -130,7 +130,7 @@ static qn_status fail_not(const setting *s, const char *what)
                    name_in(s->source, s->row), s->text, what);
 }
 
-/* "" of an option that may be unset. */
+/* Whether the value is "" and the option may be unset. */
 static int is_unset(const setting *s)
 {
     return !s->text[0] && !s->row->fallback[0];
@@ -216,7 +216,7 @@ static qn_status set_int(const setting *s, int *to)
     return QN_OK;
 }
 
-/* "" of a flag: it was not given. */
+/* "" means the flag was not given. */
 static qn_status set_flag(const setting *s, int *to)
 {
     if (s->text[0])
@@ -310,7 +310,7 @@ static qn_status set_text(const setting *s, const char **to)
     return QN_OK;
 }
 
-/* One more text of a list; "" empties it. */
+/* Appends a text to a list; "" empties the list. */
 static qn_status set_texts(const setting *s, const char *const **to)
 {
     size_t *count = qn_option_count(s->options, s->row);
@@ -362,7 +362,7 @@ static qn_status set(const setting *s)
     case QN_OPTION_ARRAY:
         break;
     }
-    *(const void **)to = NULL; /* as a default only */
+    *(const void **)to = NULL; /* only as a default */
     *qn_option_count(s->options, s->row) = 0;
     return QN_OK;
 }
@@ -393,7 +393,7 @@ static void set_default(const qn_option *row, void *options)
     const setting s = { .row = row, .source = by_call, .text = row->fallback, .options = options };
     const qn_status st = set(&s);
 
-    assert(st == QN_OK); /* a default that its own row refuses */
+    assert(st == QN_OK); /* fails if a row refuses its own default */
     (void)st;
 }
 
@@ -435,7 +435,7 @@ static int n_choices(const char *list)
     return n;
 }
 
-/* Limits of a member that a program may have filled in with anything. */
+/* Checks the limits of a member; a program may have filled in anything. */
 static qn_status check_member(const qn_option *row, const void *options, qn_err *err)
 {
     const void *from = qn_option_member(options, row);
@@ -455,7 +455,7 @@ static qn_status check_member(const qn_option *row, const void *options, qn_err 
     case QN_OPTION_CHOICE:
     case QN_OPTION_PRESET:
         if (value < (row->fallback[0] ? 0 : -1) || value >= n_choices(row->value))
-            return qn_fail(err, QN_ERR_USAGE, "%s: %s is no number of a choice: %s", row->name,
+            return qn_fail(err, QN_ERR_USAGE, "%s: %s is not the number of a choice: %s", row->name,
                            text, row->value);
         return QN_OK;
     case QN_OPTION_SEED:

@@ -1,4 +1,5 @@
-/* options_json.c - option structs from JSON files and command lines, and as JSON. */
+/* options_json.c - makes option structs from JSON files and command lines, and JSON from
+ * structs. */
 #include "util/options.h"
 
 #include "util/json.h"
@@ -18,7 +19,7 @@ static const qn_option *preset_of(const qn_option_table *table)
 
 /* Reading. */
 
-/* A scalar as the text that a flag would have; NULL when it is none. */
+/* A scalar as the text that a flag would have; NULL if it is not a scalar. */
 static const char *text_of(const json_t *value, char *room, size_t size)
 {
     switch (json_typeof(value)) {
@@ -61,7 +62,7 @@ static qn_status read_member(const qn_option_table *table, const char *key, cons
     qn_status st = QN_OK;
     size_t i;
 
-    if (!row) /* fails, with what the name was probably meant to be */
+    if (!row) /* fails and suggests a name */
         return qn_option_set(table, key, "", source, options, store, err);
     if (row->kind != QN_OPTION_TEXTS || !json_is_array(value))
         return read_scalar(table, row->name, value, source, options, store, err);
@@ -76,7 +77,7 @@ out:
 
 /* Writing. */
 
-/* "2*pi" for the multiples of pi, which no decimal number says exactly. */
+/* "2*pi" for multiples of pi, which have no exact decimal form. */
 static json_t *real_json(double value)
 {
     const double times = value / M_PI;
@@ -134,7 +135,7 @@ static json_t *option_json(const qn_option *row, const void *options)
     }
 }
 
-/* Left out of JSON: what is not set, and what is for calls only. */
+/* Whether JSON leaves it out: unset, or for calls only. */
 static int is_silent(const qn_option *row, const void *options)
 {
     const void *from = qn_option_member(options, row);
@@ -169,7 +170,7 @@ json_t *qn_options_json(const qn_option_table *table, const void *options)
 
 /* Making. */
 
-/* The defaults of the preset that the pairs name, else the file, if any. */
+/* Sets the defaults of the preset named in the pairs, else in the file, if any. */
 static qn_status make_preset(const qn_option_table *table, const json_t *root,
                              qn_option_source file, const char *const *pairs, void *options,
                              qn_err *err)

@@ -1,7 +1,7 @@
-/* png.c - encoding and checking through libpng.
+/* png.c - encodes and checks images with libpng.
  *
- * libpng leaves a failed call by longjmp, so everything it may leave behind lives in one struct
- * whose address is known before the jump is armed.
+ * libpng leaves a failed call by longjmp, so all resources are in one struct whose address is known
+ * before setjmp.
  */
 #include "util/png.h"
 #include "util/file.h"
@@ -22,8 +22,7 @@ static void on_error(png_structp png, png_const_charp text)
 {
     writer *w = png_get_error_ptr(png);
 
-    qn_fail(w->err, QN_ERR_NOMEM, "%s: %s", w->path,
-            text); /* nothing else is left that could fail */
+    qn_fail(w->err, QN_ERR_NOMEM, "%s: %s", w->path, text); /* the only possible failure */
     png_longjmp(png, 1);
 }
 
@@ -31,7 +30,7 @@ static void on_warning(QN_UNUSED png_structp png, QN_UNUSED png_const_charp text
 {
 }
 
-/* Lack of memory shows when the stream is closed. */
+/* If memory runs out, closing the stream reports it. */
 static void write_bytes(png_structp png, png_bytep data, png_size_t bytes)
 {
     writer *w = png_get_io_ptr(png);
@@ -43,7 +42,7 @@ static void flush_nothing(QN_UNUSED png_structp png)
 {
 }
 
-/* 0, or -1 after a jump of libpng. */
+/* Returns 0, or -1 after a jump from libpng. */
 static int encode(writer *w, const uint8_t *rgb, int width, int height)
 {
     if (setjmp(png_jmpbuf(w->png)))
@@ -52,7 +51,7 @@ static int encode(writer *w, const uint8_t *rgb, int width, int height)
     png_set_user_limits(w->png, QN_PNG_MAX_SIDE, QN_PNG_MAX_SIDE);
     png_set_IHDR(w->png, w->info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    /* Five times faster than the defaults, for files an eighth larger: frames are many. */
+    /* Five times faster than the defaults with files an eighth larger; there are many frames. */
     png_set_compression_level(w->png, 1);
     png_set_filter(w->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
     png_write_info(w->png, w->info);

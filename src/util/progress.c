@@ -1,9 +1,9 @@
-/* progress.c - how much of a job is filled, and when to show it.
+/* progress.c - computes the progress of a job and shows it.
  *
- * Every bar owns a span of the job and fills it; what a phase fills also counts in its parents.
- * Whatever is added is cut to the room left in the bar and in each of its parents, so the whole
- * only grows and ends at 1, in any order and from any number of threads. (Showing the start of
- * the youngest phase plus its share is simpler, and jumps when two phases run at once.)
+ * Every bar owns a span of the job and fills it; the progress of a phase also counts in its
+ * parents. Each addition is limited to what is left in the bar and in each of its parents, so the
+ * total only grows and ends at 1, in any order and from any number of threads. (Showing the start
+ * of the newest phase plus its progress is simpler, but jumps when two phases run at once.)
  */
 #include "util/progress.h"
 
@@ -21,26 +21,26 @@
 
 enum { MIN_BAR = 10, MAX_BAR = 30, REDRAW_US = 100000, DEFAULT_COLUMNS = 80 };
 
-/* What a job and its phases share. */
+/* The state of a job, shared by its phases. */
 typedef struct board {
     pthread_mutex_t lock;
     FILE *to;
     double (*now_us)(void);
     int is_drawn, is_line; /* redrawn; plain lines; neither: off */
-    double fraction;       /* of the job that is filled */
+    double fraction;       /* done of the whole job */
     double start_us, drawn_us;
     int shown_tenth; /* of the last plain line */
-    int is_open;     /* a redrawn line waits for its end */
+    int is_open;     /* a redrawn line has no newline yet */
     int is_done;
 } board;
 
 struct qn_progress {
     board *board;
     qn_progress *parent;
-    char *name; /* with the names of its parents in front */
+    char *name; /* after the names of its parents */
     char *unit;
-    double total, done;  /* units; those given away to phases count as done */
-    double span, filled; /* part of the job that is this bar's, with its phases */
+    double total, done;  /* units; those assigned to phases count as done */
+    double span, filled; /* part of the job for the bar and its phases; done of it */
     double start_us;
 };
 
@@ -60,7 +60,7 @@ qn_status qn_progress_parse(const char *text, qn_progress_mode *out, qn_err *err
 
 /* Drawing. */
 
-/* Columns of the terminal, less the last, in which some terminals already wrap. */
+/* Columns of the terminal without the last one, where some terminals already wrap. */
 static int columns_of(FILE *to)
 {
     struct winsize size = { 0 };
@@ -82,7 +82,7 @@ static void add_clock(qn_str *line, double seconds)
         qn_str_addf(line, "%d:%02d", (int)whole / 60, (int)whole % 60);
 }
 
-/* "  42 %  1 240 steps/s  ETA 0:12". The rate is that of the bar which just moved. */
+/* " 42 % 1 240 steps/s ETA 0:12". The rate is that of the bar that just advanced. */
 static void add_figures(qn_str *line, const qn_progress *p, double now)
 {
     const board *const b = p->board;
@@ -90,7 +90,7 @@ static void add_figures(qn_str *line, const qn_progress *p, double now)
     const double job_s = (now - b->start_us) * 1e-6;
     char rate[40];
 
-    /* A sum of shares may miss a whole percent by a rounding error. */
+    /* Rounding errors of the sum may just miss a whole percent. */
     qn_str_addf(line, "  %2d %%", (int)(100 * b->fraction + 1e-6));
     if (p->unit[0] && run_s > 0 && p->done > 0)
         qn_str_addf(line, "  %s %s/s", qn_format_count(p->done / run_s, rate, sizeof rate),
@@ -114,8 +114,8 @@ static void add_bar(qn_str *line, double fraction, int width)
     qn_str_add(line, "]");
 }
 
-/* Between draws the cursor waits in the first column, so that a message of somebody else starts
- * a line of its own instead of hanging behind the bar. */
+/* Between draws the cursor is in the first column, so that other messages start there and not
+ * behind the bar. */
 static void redraw(const qn_progress *p, double now)
 {
     board *const b = p->board;
@@ -128,7 +128,8 @@ static void redraw(const qn_progress *p, double now)
     if (room >= MIN_BAR)
         add_bar(&line, b->fraction, room < MAX_BAR ? room : MAX_BAR);
     qn_str_add(&line, qn_str_get(&figures));
-    /* A line that wraps cannot be redrawn. The escape clears what a longer line left. */
+    /* A line that wraps cannot be redrawn, so it is cut. The escape clears the rest of a longer
+     * line. */
     fprintf(b->to, "\r%.*s\033[K%c", columns, qn_str_get(&line), b->is_done ? '\n' : '\r');
     fflush(b->to);
     b->is_open = !b->is_done;
@@ -147,7 +148,7 @@ static void print_line(const qn_progress *p, double now)
     qn_str_free(&figures);
 }
 
-/* Shows the new state where it is time for it. Called with the lock held. */
+/* Shows the new state if it is time to. Called with the lock held. */
 static void show(const qn_progress *p)
 {
     board *const b = p->board;
@@ -176,7 +177,7 @@ static void free_bar(qn_progress *p)
     free(p);
 }
 
-/* A total of zero or less, or none at all, is a bar that only qn_progress_done fills. */
+/* If the total is not positive, only qn_progress_done fills the bar. */
 static qn_progress *new_bar(board *b, const char *before, const char *name, const char *unit,
                             double total)
 {
@@ -242,7 +243,7 @@ qn_progress *qn_progress_phase(qn_progress *parent, double share, const char *na
     return p;
 }
 
-/* Fills `part` of the job, as far as there is room for it. Called with the lock held. */
+/* Adds `part` of the job, as far as the bar and its parents allow. Called with the lock held. */
 static void fill(qn_progress *bar, double part)
 {
     board *const b = bar->board;
@@ -254,7 +255,7 @@ static void fill(qn_progress *bar, double part)
     for (qn_progress *p = bar; p; p = p->parent)
         p->filled += part;
     b->fraction = fmin(b->fraction + part, 1);
-    b->is_done = b->fraction > 1 - 1e-9; /* what sums of shares may miss by rounding */
+    b->is_done = b->fraction > 1 - 1e-9; /* allows for rounding errors */
     if (b->is_done)
         b->fraction = 1;
     show(bar);

@@ -1,12 +1,12 @@
-/* run_folder.c - a lock, a journal, and files that get their names late.
+/* run_folder.c - a lock, a journal, and files that get their names at a commit.
  *
- * Everything is opened relative to the folder's descriptor and without following links below it.
- * Lines of the journal:
+ * All files are opened relative to the folder's descriptor, without following links below it. Lines
+ * of the journal:
  *
  *     plan TEXT           the first one; a later one: the run continues with another plan
  *     owner PID           each time a run begins or continues
- *     scratch NAME BYTES  a scratch file, and how much of it is on the disk at least
- *     forget NAME         it may be gone
+ *     scratch NAME BYTES  a scratch file, and how much of it is surely on the disk
+ *     forget NAME         a scratch file that may have been removed
  *     fact KEY VALUE
  *     finished            and run.unfinished/ is gone
  */
@@ -50,7 +50,7 @@ static void drop(qn_run_folder *f)
 {
     qn_write_queue_close(f->queue);
     if (f->journal.fd >= 0)
-        close(f->journal.fd); /* and with it the lock */
+        close(f->journal.fd); /* also releases the lock */
     if (f->work >= 0)
         close(f->work);
     if (f->dir >= 0)
@@ -77,7 +77,7 @@ qn_status qn_run_folder_put(const qn_run_folder *f, qn_map *map, const char *nam
 
 /* Lines of the journal. */
 
-/* A scratch file's name is one plain word, whoever wrote the journal. */
+/* The name of a scratch file must be one plain word, since anyone may have written the journal. */
 static int is_plain(const char *name)
 {
     return *name && *name != '.' && !strpbrk(name, "/ \n");
@@ -180,7 +180,7 @@ static qn_status open_work(qn_run_folder *f, qn_err *err)
     return f->work < 0 ? qn_run_folder_fail(f, "make the folder", QN_RUN_UNFINISHED, err) : QN_OK;
 }
 
-/* Removes the files of run.unfinished/ except those in `keep`, which may be NULL. */
+/* Removes the files in run.unfinished/ except those in `keep`, which may be NULL. */
 static void clear_work(qn_run_folder *f, const qn_map *keep)
 {
     const int fd = f->work < 0 ? -1 : dup(f->work);
@@ -192,7 +192,7 @@ static void clear_work(qn_run_folder *f, const qn_map *keep)
             close(fd);
         return;
     }
-    rewinddir(dir); /* the position is shared with the descriptor that was duplicated */
+    rewinddir(dir); /* the duplicated descriptor shares its position */
     while ((entry = readdir(dir)))
         if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
             !(keep && qn_map_has(keep, entry->d_name)))
@@ -219,14 +219,14 @@ static void abandon(qn_run_folder *f)
         rmdir(f->path);
 }
 
-/* The folder's own name reaches the disk with the journal. */
+/* Syncs the journal's folder, and the parent with the folder's own name. */
 static qn_status sync_folders(qn_run_folder *f, qn_err *err)
 {
     const int parent = openat(f->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int failed = fsync(f->dir) != 0;
 
     if (parent >= 0) {
-        (void)!fsync(parent); /* which may be a folder of somebody else */
+        (void)!fsync(parent); /* may fail: the parent may belong to another user */
         close(parent);
     }
     return failed ? qn_run_folder_fail(f, "write", "", err) : QN_OK;
@@ -321,7 +321,7 @@ out:
     return st == QN_ERR_IO ? qn_suffix(err, QN_RUN_KEPT) : st;
 }
 
-/* Reads what the folder held before, as far as its journal can be read. */
+/* Reads the journal of an earlier run, as far as it is readable. */
 static qn_status look_back(qn_run_folder *f, const char *plan, qn_err *err)
 {
     const size_t tool = strcspn(plan, " ");

@@ -1,4 +1,4 @@
-/* run_folder.h - the folder into which a run writes its results.
+/* run_folder.h - the folder for the results of a run.
  *
  * One run owns a folder at a time: its journal, `run.journal`, is locked, and the lock ends with
  * the process. Files are written in `run.unfinished/`. A commit brings them to the disk, gives them
@@ -6,8 +6,8 @@
  * is whole, and a journal never vouches for what a power cut could undo. The last line of a journal
  * says that the run has finished. A thread does this, in order, while the run goes on.
  *
- * Names are relative: the folder can be moved, and no journal, whoever wrote it, leads out of it.
- * Calls on one folder come from one thread at a time.
+ * Names are relative, so the folder can be moved, and even a forged journal cannot name files
+ * outside it. Calls on one folder come from one thread at a time.
  */
 #ifndef QN_UTIL_RUN_FOLDER_H
 #define QN_UTIL_RUN_FOLDER_H
@@ -17,14 +17,14 @@
 
 #define QN_RUN_JOURNAL "run.journal"
 
-/* What a failure of a run adds to its message. */
+/* Added to the message when a run fails. */
 #define QN_RUN_KEPT "; what is finished is kept: repeat the command with --resume"
 
 typedef struct qn_run_folder qn_run_folder;
 
 typedef struct qn_run_folder_options {
     const char *path; /* made if it does not exist */
-    const char *plan; /* one line: the tool, and all that the results depend on */
+    const char *plan; /* one line: the tool, and everything that results depend on */
     int resume;       /* continue an unfinished run that has the same plan */
 
     /* Whether the run in the folder, finished or not, may go on with the plan above, which is not
@@ -35,14 +35,14 @@ typedef struct qn_run_folder_options {
 } qn_run_folder_options;
 
 typedef enum qn_run_state {
-    QN_RUN_NEW,       /* nothing is done; what an unfinished run left is removed */
-    QN_RUN_CONTINUED, /* the facts of the journal hold */
-    QN_RUN_FINISHED   /* only with `resume`: this run is finished already */
+    QN_RUN_NEW,       /* nothing is done yet; files of an unfinished run were removed */
+    QN_RUN_CONTINUED, /* the facts in the journal are valid */
+    QN_RUN_FINISHED   /* only with `resume`: this run has already finished */
 } qn_run_state;
 
 /* Fails with QN_ERR_IO while another run owns the folder, and names its process. With `resume`, a
- * run with another plan is QN_ERR_MISMATCH; where none has begun, a new one begins. So is, without
- * `resume`, an unfinished run of another tool, which would be lost. */
+ * run with another plan is QN_ERR_MISMATCH; if there is none, a new run begins. Without `resume`,
+ * an unfinished run of another tool is QN_ERR_MISMATCH too, since it would be lost. */
 qn_status qn_run_folder_open(const qn_run_folder_options *options, qn_run_folder **out,
                              qn_err *err);
 qn_run_state qn_run_folder_state(const qn_run_folder *folder);
@@ -68,21 +68,21 @@ qn_status qn_run_folder_create(qn_run_folder *folder, const char *name, qn_out *
  * failed since an earlier call. */
 qn_status qn_run_folder_add(qn_run_folder *folder, const char *name, qn_err *err);
 
-/* Both for a file that is in memory. */
+/* Writes and adds a file from memory. */
 qn_status qn_run_folder_write(qn_run_folder *folder, const char *name, const void *data,
                               size_t bytes, qn_err *err);
 
-/* Removes the result `name` of an earlier run, on the disk, too. */
+/* Removes the result `name` of an earlier run and syncs its folder. */
 qn_status qn_run_folder_remove(qn_run_folder *folder, const char *name, qn_err *err);
 
-/* Scratch files stay in `run.unfinished/` until the run has finished. They are there again when the
- * run is continued, at least as they were at the last commit after qn_run_folder_keep. `name` has
- * no folder in it. */
+/* Scratch files stay in `run.unfinished/` until the run has finished. When a run is continued, they
+ * have at least the content of the last commit after qn_run_folder_keep. `name` must not contain a
+ * folder. */
 qn_status qn_run_folder_scratch(const qn_run_folder *folder, const char *name, char **path,
                                 qn_err *err);
 qn_status qn_run_folder_keep(qn_run_folder *folder, const char *name, qn_err *err);
 
-/* The next commit removes this scratch file, after all else. */
+/* The next commit removes this scratch file as its last action. */
 qn_status qn_run_folder_forget(qn_run_folder *folder, const char *name, qn_err *err);
 
 /* Brings all that was added and kept to the disk and notes the fact `key`, a word, with its value,
@@ -104,8 +104,8 @@ int qn_run_folder_has_progress(qn_run_folder *folder);
 /* Commits, waits, notes that the run has finished, and removes `run.unfinished/`. */
 qn_status qn_run_folder_finish(qn_run_folder *folder, qn_err *err);
 
-/* Ends ownership. What was not committed is removed, and so is the journal of a run that has not
- * made progress. NULL is fine. */
+/* Releases the folder. Uncommitted files are removed, and so is the journal if the run has made no
+ * progress. NULL is fine. */
 void qn_run_folder_close(qn_run_folder *folder);
 
 #endif

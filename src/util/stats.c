@@ -1,4 +1,4 @@
-/* stats.c - order statistics and moments of timing samples, without allocating. */
+/* stats.c - order statistics and moments of timing samples; does not allocate. */
 #include "util/stats.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Moves the finite values to the front, the others to the end; returns their number. */
+/* Moves the finite values to the front; returns their number. */
 static size_t gather_finite(double *values, size_t n)
 {
     size_t kept = 0;
@@ -27,7 +27,8 @@ static size_t gather_finite(double *values, size_t n)
     return kept;
 }
 
-/* a + (b - a) / 2 would overflow for opposite huge values, (a + b) / 2 for equal ones. */
+/* a + (b - a) / 2 overflows for huge values of opposite sign, (a + b) / 2 for those of equal
+ * sign. */
 static double middle(double a, double b)
 {
     return a / 2 + b / 2;
@@ -40,8 +41,8 @@ double qn_sorted_median(const double *sorted, size_t n)
     return n % 2 ? sorted[n / 2] : middle(sorted[n / 2 - 1], sorted[n / 2]);
 }
 
-/* The rank is ceil(n pct / 100) in integers: 0.95 * n in floating point may land just above
- * the whole number it should be. Split, so that n * pct does not overflow. */
+/* The rank is ceil(n pct / 100) in integers, because 0.95 * n in floating point may be just above
+ * the true whole number. It is split so that n * pct does not overflow. */
 double qn_sorted_rank(const double *sorted, size_t n, unsigned pct)
 {
     if (n == 0)
@@ -54,8 +55,8 @@ double qn_sorted_rank(const double *sorted, size_t n, unsigned pct)
     return sorted[rank - 1];
 }
 
-/* Distances from the median grow outwards on both sides of it, so walking the nearer side
- * first visits them in ascending order and needs no second array. */
+/* Distances from the median grow outwards on both sides, so always stepping to the nearer side
+ * visits them in ascending order without a second array. */
 static double sorted_mad(const double *sorted, size_t n, double median)
 {
     size_t above = 0;
@@ -96,7 +97,7 @@ qn_stats qn_stats_of(double *values, size_t n)
     s.max = values[s.n - 1];
     s.mad = sorted_mad(values, s.n, s.median);
 
-    /* Two passes: subtracting the mean first keeps the digits of a small spread. */
+    /* Two passes: subtracting the mean first preserves the digits of a small spread. */
     s.mean = 0;
     for (size_t i = 0; i < s.n; i++)
         s.mean += (values[i] - s.mean) / (double)(i + 1);

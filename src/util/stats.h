@@ -1,8 +1,8 @@
-/* stats.h - what a set of samples says.
+/* stats.h - statistics of a set of samples.
  *
- * Only finite samples count. NaN and infinities are left out and counted in `dropped`, so one
- * broken sample is visible and cannot spoil the rest. Without any finite sample n is 0 and
- * every figure is NaN: a missing time must not look like a fast one.
+ * Only finite samples count. NaN and infinities are counted in `dropped`, so one broken sample is
+ * visible and does not spoil the rest. Without finite samples n is 0 and every figure is NaN: a
+ * missing time must not look like a fast one.
  */
 #ifndef QN_UTIL_STATS_H
 #define QN_UTIL_STATS_H
@@ -18,10 +18,10 @@ typedef struct qn_stats {
     double mad;    /* median of |x - median|, unscaled */
 } qn_stats;
 
-/* Reorders `values`: the finite ones ascending, then the others. */
+/* Reorders `values`: finite ones in ascending order, then the others. */
 qn_stats qn_stats_of(double *values, size_t n);
 
-/* Both need ascending finite values; NaN for n = 0. `pct` is 1 to 100. */
+/* Both need ascending finite values and return NaN for n = 0. `pct` is 1 to 100. */
 double qn_sorted_median(const double *sorted, size_t n);
 double qn_sorted_rank(const double *sorted, size_t n, unsigned pct);
 

@@ -1,4 +1,4 @@
-/* status.c - filling and prefixing error sentences; sizes that cannot overflow. */
+/* status.c - fills and prefixes error messages; sizes that cannot overflow. */
 #include "util/status.h"
 #include "util/utf8.h"
 
@@ -33,8 +33,8 @@ const char *qn_status_name(qn_status status)
     return (size_t)status < n ? status_names[status] : "unknown";
 }
 
-/* The sentence is printed inside log lines, so it must stay one line, and it may hold what a file
- * says. */
+/* The message is printed inside log lines, so it must be one line, but it may quote text of a
+ * file. */
 static void make_one_line(qn_err *err)
 {
     char raw[sizeof err->text];

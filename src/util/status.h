@@ -1,7 +1,7 @@
-/* status.h - how functions fail: one status, one sentence, one label.
+/* status.h - how functions fail: one status, one message, one label.
  *
- * A function that can fail returns qn_status and leaves its sentence in the qn_err it was
- * given. qn_fail is called once, where the fault is known; callers may prefix, never replace.
+ * A function that can fail returns qn_status and puts a message into its qn_err. qn_fail is called
+ * once, where the error is detected; callers may add a prefix but must not replace the message.
  */
 #ifndef QN_UTIL_STATUS_H
 #define QN_UTIL_STATUS_H
@@ -20,7 +20,7 @@
             goto out;                                                                              \
     } while (0)
 
-/* Fails as qn_fail does, and goes to `out`. */
+/* Calls qn_fail and goes to `out`. */
 #define QN_FAIL(...)                                                                               \
     do {                                                                                           \
         st = qn_fail(__VA_ARGS__);                                                                 \
@@ -31,14 +31,14 @@
 __attribute__((format(printf, 3, 4))) qn_status qn_fail(qn_err *err, qn_status status,
                                                         const char *format, ...);
 
-/* Puts "text: " in front of what `err` says already. Returns its status. */
+/* Puts "text: " in front of the message in `err`. Returns its status. */
 __attribute__((format(printf, 2, 3))) qn_status qn_prefix(qn_err *err, const char *format, ...);
 
-/* Adds text behind what `err` says already: what the reader can do about it. Returns its status. */
+/* Appends advice to the message in `err`. Returns its status. */
 __attribute__((format(printf, 2, 3))) qn_status qn_suffix(qn_err *err, const char *format, ...);
 
-/* For calls that look at their own error: the caller's place for it, or `own` where there is none,
- * without a failure so far. */
+/* For functions that check their own error: returns `err`, or `own` if it is NULL, and clears
+ * it. */
 static inline qn_err *qn_err_begin(qn_err *err, qn_err *own)
 {
     err = err ? err : own;
@@ -47,11 +47,11 @@ static inline qn_err *qn_err_begin(qn_err *err, qn_err *own)
     return err;
 }
 
-/* Copies an option struct of `size` bytes, which begins with its size, into `out`: what a caller
- * with an older, shorter struct does not have becomes zero. NULL gives zeros. */
+/* Copies an option struct, which begins with its size, into `out` of `size` bytes. Members missing
+ * in an older, shorter struct become zero. NULL gives zeros. */
 qn_status qn_struct_take(const char *type, const void *given, void *out, size_t size, qn_err *err);
 
-/* a * b, or a + b, into *out; fails with QN_ERR_LIMIT naming `what` on overflow. */
+/* Stores a * b, or a + b, in *out; overflow is QN_ERR_LIMIT and names `what`. */
 qn_status qn_size_mul(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
 qn_status qn_size_add(size_t a, size_t b, const char *what, size_t *out, qn_err *err);
 

@@ -1,4 +1,4 @@
-/* str.c - strings that grow, and byte counts as people write them. */
+/* str.c - growing strings, and byte counts as text. */
 #include "util/str.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` characters and the final NUL; 0 when there is none to be had. */
+/* Makes room for `more` characters and the final NUL; returns 0 if out of memory. */
 static int reserve(qn_str *s, size_t more)
 {
     size_t cap = s->cap ? s->cap : 64;
@@ -78,7 +78,7 @@ const char *qn_str_get(const qn_str *s)
     return s->data ? s->data : "";
 }
 
-/* Read by hand: strtod would take signs, exponents, "inf" and the locale's decimal mark. */
+/* Parsed by hand: strtod would accept signs, exponents, "inf" and the locale's decimal mark. */
 qn_status qn_text_new(char **out, qn_err *err, const char *format, ...)
 {
     va_list args;

@@ -1,4 +1,4 @@
-/* str.h - strings that grow. */
+/* str.h - growing strings. */
 #ifndef QN_UTIL_STR_H
 #define QN_UTIL_STR_H
 
@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-/* Zero-initialised is empty. After a failed allocation `failed` stays set and appends do
- * nothing, so a writer checks once at its end. */
+/* Zero-initialised: empty. After a failed allocation `failed` stays set and appends do nothing, so
+ * one check at the end is enough. */
 typedef struct qn_str {
-    char *data; /* NUL-terminated once something was appended */
+    char *data; /* NUL-terminated after the first append */
     size_t len, cap;
     int failed;
 } qn_str;
@@ -20,24 +20,24 @@ __attribute__((format(printf, 2, 3))) void qn_str_addf(qn_str *s, const char *fo
 void qn_str_free(qn_str *s);
 const char *qn_str_get(const qn_str *s); /* never NULL */
 
-/* A text of its own, which the caller frees; fails only without memory. */
+/* Formats a new text, which the caller frees; fails only if out of memory. */
 __attribute__((format(printf, 3, 4))) qn_status qn_text_new(char **out, qn_err *err,
                                                             const char *format, ...);
 
-/* "512M", "8G", "1.5K", "1000" (powers of 1024) into bytes; 0 on success, -1 on bad text. */
+/* Parses "512M", "8G", "1.5K", "1000" (powers of 1024). Returns 0, or -1 on bad text. */
 int qn_parse_bytes(const char *text, size_t *out);
 
-/* "1.50 GiB", "640.0 KiB", "12 B" into `out`; returns `out`. */
+/* Writes "1.50 GiB", "640.0 KiB", "12 B"; returns `out`. */
 char *qn_format_bytes(double bytes, char *out, size_t size);
 
-/* Item number `i` of a list separated by commas (and blanks), cut to the size of `out`; 0 when
- * there is none. */
+/* Copies item `i` of a list separated by commas (and blanks), cut to the size of `out`; returns 0
+ * if there is no such item. */
 int qn_list_item(const char *list, int i, char *out, size_t size);
 
-/* Whether `name` is an item of the list, which has commas and no blanks. */
+/* Whether `name` is an item of the list, which must not contain blanks. */
 int qn_list_has(const char *list, const char *name);
 
-/* As text of 64 digits, for pictures that are part of a page. */
+/* Appends bytes in base64, for images embedded in a page. */
 void qn_str_add_base64(qn_str *s, const void *bytes, size_t n);
 
 #endif

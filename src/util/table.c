@@ -1,4 +1,4 @@
-/* table.c - one set of cells, printed three ways. */
+/* table.c - prints one set of cells as text, Markdown or JSON. */
 #include "util/table.h"
 #include "util/json.h"
 #include "util/list.h"
@@ -102,7 +102,7 @@ static size_t count_digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* Bytes of the number at the start of `text` as JSON writes it; 0 if there is none. */
+/* Length of the JSON number at the start of `text`; 0 if there is none. */
 static size_t number_size(const char *text)
 {
     const char *at = text + (*text == '-');
@@ -142,7 +142,7 @@ static int is_number(const char *text)
     return text[0] && number_size(text) == strlen(text);
 }
 
-/* True when `test` holds for at least one cell of the column, and the others are neutral. */
+/* Whether `test` holds for at least one cell of the column, and the others are neutral. */
 static int column_is(const qn_table *table, size_t col, int (*test)(const char *))
 {
     int seen = 0;
@@ -165,7 +165,7 @@ int qn_table_is_right(const qn_table *table, size_t col)
 
 /* Text and Markdown. */
 
-/* The cell as the form writes it, appended to `out`. */
+/* Appends the cell in the given form. */
 static void add_cell(const qn_cell *cell, qn_table_form form, qn_str *out)
 {
     if (form == QN_TABLE_TEXT) {
@@ -182,7 +182,7 @@ static void add_cell(const qn_cell *cell, qn_table_form form, qn_str *out)
     qn_str_add(out, mark);
 }
 
-/* Without memory of its own: it must not change between two calls. */
+/* Does not allocate, so that out-of-memory cannot change the width between two calls. */
 static size_t cell_width(const qn_cell *cell, qn_table_form form)
 {
     size_t width = qn_utf8_count(cell->text);
@@ -286,7 +286,7 @@ static json_t *cell_value(const char *text, int is_numeric)
     if (!strcmp(text, "-") || (is_numeric && !text[0]))
         return json_null();
     json_t *number = is_numeric ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    return number ? number : qn_json_text(text); /* 1e999 is a number only by its looks */
+    return number ? number : qn_json_text(text); /* 1e999 looks like a number but is not one */
 }
 
 static json_t *row_object(const qn_table *table, size_t row, const int *numeric)

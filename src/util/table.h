@@ -1,9 +1,8 @@
-/* table.h - rows and columns for terminals, Markdown, JSON and report pages.
+/* table.h - tables for terminals, Markdown, JSON and report pages.
  *
- * Cells are added one after the other, row by row. A column is right-aligned when all of its
- * cells are numbers, with or without a unit ("1.5", "4.1 %", "12.0 MiB"); "-" and empty cells
- * fit any column. Lack of memory is remembered and reported by the end, so adding needs no
- * checks.
+ * Cells are added row by row. A column is right-aligned if all of its cells are numbers, with or
+ * without a unit ("1.5", "4.1 %", "12.0 MiB"); "-" and empty cells fit any column. If memory runs
+ * out, the printing call reports it, so adding cells needs no checks.
  */
 #ifndef QN_UTIL_TABLE_H
 #define QN_UTIL_TABLE_H
@@ -33,17 +32,17 @@ void qn_table_free(qn_table *table);
 
 /* Control characters become spaces. */
 void qn_table_add(qn_table *table, const char *text);
-/* "%d\t%.3f" adds two cells: where texts may hold tabs themselves, use qn_table_add. */
+/* "%d\t%.3f" adds two cells; for texts that may contain tabs, use qn_table_add. */
 __attribute__((format(printf, 2, 3))) void qn_table_addf(qn_table *table, const char *format, ...);
-void qn_table_mark(qn_table *table); /* the last cell is bold where the form can show it */
+void qn_table_mark(qn_table *table); /* the last cell is bold if the form supports it */
 
-/* A row that is not full ends in empty cells. */
+/* Number of rows; an incomplete row is filled with empty cells. */
 size_t qn_table_rows(const qn_table *table);
 const qn_cell *qn_table_at(const qn_table *table, size_t row, size_t col); /* row 0: the header */
 int qn_table_is_right(const qn_table *table, size_t col);
 
-/* JSON is an array of objects; keys are the header in lower case with '_' for other signs.
- * A column of plain numbers has JSON numbers, "-" is null. Headers must differ for it. */
+/* JSON is an array of objects; keys are the headers in lower case with '_' for other characters,
+ * and must differ. A column of plain numbers has JSON numbers, "-" is null. */
 void qn_table_format(const qn_table *table, qn_table_form form, qn_str *out);
 
 /* Prints and frees the table. */

@@ -1,4 +1,4 @@
-/* temp_dir.c - a folder of one's own that goes away again. */
+/* temp_dir.c - temporary folders that are removed again. */
 #include "util/temp_dir.h"
 
 #include <dirent.h>
@@ -28,7 +28,8 @@ static void remove_all(const char *path)
     nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Locks the folder `path` of this user; -1 where somebody else has, or it is gone. */
+/* Locks the folder `path` of this user; -1 if another process has locked it, or it does not
+ * exist. */
 static int lock_folder(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -44,7 +45,7 @@ static int lock_folder(const char *path)
     return -1;
 }
 
-/* Folders without an owner. */
+/* Removes folders of processes that have ended. */
 static void remove_left(const char *base)
 {
     DIR *dir = opendir(base);
@@ -66,7 +67,7 @@ static void remove_left(const char *base)
         closedir(dir);
 }
 
-/* Somebody who removes what is left may come between making a folder and locking it. */
+/* Another process may remove the folder as a leftover before it is locked; then we try again. */
 static qn_status make_locked(qn_temp_dir *dir, qn_err *err)
 {
     const size_t stem = strlen(dir->path) - UNIQUE_CHARS;

@@ -1,4 +1,4 @@
-/* utf8.c - checking and counting characters. */
+/* utf8.c - checks and counts characters. */
 #include "util/utf8.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static int is_tail(unsigned char c)
     return (c & 0xC0) == 0x80;
 }
 
-/* The second byte carries all special cases: overlong forms, surrogates, beyond U+10FFFF. */
+/* The second byte decides all special cases: overlong forms, surrogates, beyond U+10FFFF. */
 size_t qn_utf8_size(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
@@ -39,13 +39,13 @@ size_t qn_utf8_count(const char *text)
     return n;
 }
 
-/* Below space, delete, and the second set from U+0080 to U+009F, which terminals obey too. */
+/* Codes below space, delete, and U+0080 to U+009F, which terminals obey too. */
 static int is_control(const unsigned char *c)
 {
     return c[0] < 0x20 || c[0] == 0x7F || (c[0] == 0xC2 && c[1] < 0xA0);
 }
 
-/* U+FFFE and U+FFFF: well encoded, but XML has no place for them. */
+/* U+FFFE and U+FFFF: well encoded, but not allowed in XML. */
 static int is_no_character(const unsigned char *c)
 {
     return c[0] == 0xEF && c[1] == 0xBF && c[2] >= 0xBE;
@@ -68,7 +68,8 @@ void qn_utf8_add_clean(qn_str *out, const char *text)
 
 enum { SHOWN_BYTES = 4 * 4 + 1 }; /* of one character, each byte as \x1b */
 
-/* The character at *text as a terminal may get it; its length there. Steps over it. */
+/* Steps over the character at *text and writes it in a form that is safe for terminals; returns the
+ * length of that form. */
 static size_t show_next(const char **text, char out[SHOWN_BYTES])
 {
     const unsigned char *const c = (const unsigned char *)*text;

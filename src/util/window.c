@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* [*at, *at + *n) with `border` more on both sides, clipped to [0, end). */
+/* Widens [*at, *at + *n) by `border` on both sides, clipped to [0, end). */
 static void widen(qn_i64 border, qn_i64 end, qn_i64 *at, qn_i64 *n)
 {
     const qn_i64 from = *at > border ? *at - border : 0;

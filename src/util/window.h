@@ -19,11 +19,11 @@ static inline int qn_window_has(const qn_window *window, qn_i64 row, qn_i64 col)
            col < window->col + window->cols;
 }
 
-/* `window` with `border` pixels more on every side, clipped to a raster of `rows` x `cols`. */
+/* `window` widened by `border` pixels on every side, clipped to a raster of `rows` x `cols`. */
 qn_window qn_window_widen(qn_window window, qn_i64 border, qn_i64 rows, qn_i64 cols);
 
-/* Copies `window` of a raster with `cols` columns into `packed`, which has no gaps, and back. A
- * pixel has `bytes` bytes. */
+/* Copy `window` of a raster with `cols` columns into `packed`, which has no gaps, and back. A pixel
+ * has `bytes` bytes. */
 void qn_window_cut(const void *raster, qn_i64 cols, const qn_window *window, size_t bytes,
                    void *packed);
 void qn_window_paste(const void *packed, const qn_window *window, size_t bytes, void *raster,

@@ -15,7 +15,7 @@ struct qn_write_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     entry ring[QN_WRITE_QUEUE_MAX];
-    qn_i64 n_put, n_taken, n_over; /* over: ran or was dropped */
+    qn_i64 n_put, n_taken, n_over; /* over: run or dropped */
     qn_i64 n_done;
     int peak, is_closing;
     qn_status status; /* of the first item that failed */
@@ -33,7 +33,7 @@ static qn_status first_failure(const qn_write_queue *q, qn_err *err)
     return q->status == QN_OK ? QN_OK : qn_fail(err, q->status, "%s", q->failure.text);
 }
 
-/* Runs an item, or only drops it; the lock is not held. */
+/* Runs an item, or only drops it. Called without the lock. */
 static void run_item(qn_write_queue *q, const entry *e, int is_dropped)
 {
     qn_err err = { .text = "" };

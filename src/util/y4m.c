@@ -1,8 +1,8 @@
-/* y4m.c - films: the stream, and the encoder it may be piped to.
+/* y4m.c - films: the stream, and the encoder that may read it.
  *
- * The encoder reads the same stream from a socket instead of a pipe: a write to an encoder that
- * died then gives EPIPE without the signal, which would end the whole program. The encoder writes
- * to a temporary name beside the target, renamed at the end.
+ * The encoder reads the stream from a socket, not a pipe: writing to a dead encoder then gives
+ * EPIPE without the signal that would end the whole program. The encoder writes to a temporary file
+ * beside the target, which is renamed at the end.
  */
 #include "util/y4m.h"
 #include "util/file.h"
@@ -20,10 +20,10 @@ extern char **environ;
 
 struct qn_film {
     char *path;
-    qn_out out;         /* of a y4m; closed otherwise */
-    int to;             /* the encoder's input; -1 otherwise */
+    qn_out out;         /* for y4m; otherwise closed */
+    int to;             /* the encoder's input, or -1 */
     pid_t pid;          /* of the encoder; 0: none */
-    qn_partial partial; /* what the encoder writes */
+    qn_partial partial; /* output of the encoder */
     size_t area;        /* pixels of a frame */
     uint8_t *planes;
 };
@@ -32,7 +32,7 @@ void qn_rgb_to_ycc(const uint8_t rgb[3], uint8_t ycc[3])
 {
     const int32_t r = rgb[0], g = rgb[1], b = rgb[2];
 
-    /* The offsets stand inside the shift, which then never sees a negative number. */
+    /* The offsets are added before the shift, so that it never shifts a negative number. */
     ycc[0] = (uint8_t)((16829 * r + 33039 * g + 6416 * b + 32768 + (16 << 16)) >> 16);
     ycc[1] = (uint8_t)((-9714 * r - 19070 * g + 28784 * b + 32768 + (128 << 16)) >> 16);
     ycc[2] = (uint8_t)((28784 * r - 24103 * g - 4681 * b + 32768 + (128 << 16)) >> 16);
@@ -68,8 +68,8 @@ static qn_status put(qn_film *film, const void *data, size_t bytes, qn_err *err)
 
 /* The encoder. */
 
-/* `output` names a file with a protocol in front, so that a path may begin with a dash. Sides are
- * made even, which the chroma planes of both formats need. */
+/* `output` is a path after a protocol, so that it may begin with a dash. Width and height are made
+ * even, as the chroma planes of both formats need. */
 static int spawn_encoder(qn_film_kind kind, const char *output, int input, pid_t *pid)
 {
     static const char *const webm[] = {
@@ -133,7 +133,7 @@ out:
     return st;
 }
 
-/* Ends the stream and waits; the encoder's exit status, or -1. */
+/* Ends the stream and waits for the encoder; returns its exit status, or -1. */
 static int end_encoder(qn_film *film)
 {
     int status = 0;

@@ -22,11 +22,11 @@ enum { QN_FILM_FPS = 10, QN_FILM_MAX_SIDE = 32768 };
 typedef struct qn_film qn_film;
 
 /* Starts a film of width x height pixels. WebM and MP4 need the program ffmpeg: without it the
- * status is QN_ERR_UNSUPPORTED, which a caller may take as a warning. */
+ * status is QN_ERR_UNSUPPORTED, which a caller may treat as a warning. */
 qn_status qn_film_open(const char *path, qn_film_kind kind, int width, int height, qn_film **out,
                        qn_err *err);
 
-/* Appends a frame: rows top first, three bytes per pixel, no gaps. */
+/* Appends a frame: top row first, three bytes per pixel, no gaps. */
 qn_status qn_film_add(qn_film *film, const uint8_t *rgb, qn_err *err);
 
 /* Puts the film in place and frees it; on failure no file is left. */

@@ -38,7 +38,7 @@ has "$out" '^half +2 +1 +0 '
 has "$out" '^fails +1 +0 +1 .*prog fails line 11: argmax: empty container$'
 [ "$(tail -1 "$out")" = 'solved 3 of 5 pairs, 1 errors' ] || fail 'the last line is another'
 exits 0 quern arc run solvers.py --tasks tasks/turn.json --check --backend cpu
-has "$err" "^not run: 2 of 3 programs; no pair of a task is theirs \\(the first is 'fails'\\)$"
+has "$err" "^not run: 2 of 3 programs; they have no task here \\(the first is 'fails'\\)$"
 exits 0 quern arc run solvers.py --tasks tasks --check --pairs test "${common[@]}"
 lacks "$err" 'not run'
 has "$out" '^solved 0 of 0 pairs, 0 errors$'

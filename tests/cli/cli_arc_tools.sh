@@ -46,7 +46,7 @@ has "$out" '^program turn: '
 has "$out" 'vmirror\(s0\)'
 exits 0 quern arc dis turn.py --without dead
 has "$out" 'hmirror\(s0\)'
-refused 2 "--without: 'none' is no pass" quern arc dis turn.py --without merge,none --quiet
+refused 2 "--without: 'none' is not a pass" quern arc dis turn.py --without merge,none --quiet
 exits 0 quern arc dis turn.py --notes
 has "$out" "^turn.py:2:5: warning: 'x1' is never used"
 exits 0 quern arc dis turn.py -o turn.qarc

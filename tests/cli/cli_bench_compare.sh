@@ -41,7 +41,7 @@ has "$out" '^vadd 100 +cpu:0 +us .* better$'
 
 # Bad files are refused before anything is measured.
 refused 6 'cannot open none.json: ' bench graph --compare none.json
-refused 6 'ops.json is of bench ops, not of bench graph$' bench graph --compare ops.json
+refused 6 'ops.json is from bench ops, not bench graph$' bench graph --compare ops.json
 echo '{"format": "quern-bench/2"}' >bad.json
 refused 6 'bad.json: format "quern-bench/2", this program reads quern-bench/1$' bench pool --compare bad.json
 echo '{' >bad.json

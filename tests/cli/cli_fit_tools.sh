@@ -18,9 +18,9 @@ has "$out" '"instances": 2'
 for kind in nist mesh bal sketch; do
     for device in cpu sim; do
         exits 0 quern fit grad $kind.fit --backend $device --quiet
-        has "$out" 'derivatives against differences: '
+        has "$out" 'derivatives compared with differences: '
     done
-    has "$out" '^gradient on sim:0 against the CPU.s: .* limit 1e-10$'
+    has "$out" '^gradient on sim:0 and on the CPU: difference .* limit 1e-10$'
 done
 printf 'fit 1;\nparam a = 0;\nresidual r { yield 1 + abs(a); }\n' >kink.fit
 exits 4 quern fit grad kink.fit --backend cpu --quiet

@@ -52,7 +52,7 @@ cp -r killed damaged
 cp -r killed longer
 refused 4 'killed: the run in this folder was another one: it had "seed=0", this one has "seed=5"' \
     long --seed 5 --resume --out killed
-refused 4 '.* it had "nu0=0.0001", this one has "nu0=0.002"' long --nu0 0.002 --resume --out killed
+refused 4 '.* it has "nu0=0.0001", this one has "nu0=0.002"' long --nu0 0.002 --resume --out killed
 mv killed moved
 exits 0 env OMP_NUM_THREADS=1 "$QUERN_BIN" les run --progress off --quiet --backend cpu --n 64 --steps 4000 \
     --stride 100 --hash-every 500 --observer snapshots --video none --resume --out ./moved/
@@ -63,9 +63,9 @@ exits 0 les --checkpoint-every 15 --resume --out again
 exits 0 les --out whole
 same again whole
 exits 0 les --checkpoint-every 30 --resume --out again
-has "$out" '^the run in again is finished already: there is nothing to do$'
+has "$out" '^the run in again has already finished: nothing to do$'
 same again whole
-refused 4 '.* it had "seed=0", this one has "seed=5"' les --seed 5 --resume --out again
+refused 4 '.* it has "seed=0", this one has "seed=5"' les --seed 5 --resume --out again
 exits 0 les --ensemble 2 --precision f64 --checkpoint-every 15 --resume --out pair
 exits 0 les --ensemble 2 --precision f64 --out pair2
 same pair pair2

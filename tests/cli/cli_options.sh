@@ -65,16 +65,16 @@ done
 # Old spellings work, and one line on stderr says so.
 exits 0 quern arc make --programs 2 --grids 1 --out old
 lines "$err" 1
-has "$err" "^quern: 'arc make' is now 'make programs'; the old spelling will go$"
+has "$err" "^quern: 'arc make' is now 'make programs'; the old spelling will be removed$"
 exits 0 quern make programs --programs 2 --grids 1 --out new
 empty "$err"
 cmp -s old/solvers.py new/solvers.py || fail 'make programs is not arc make'
 exits 0 quern fit mesh icosphere 1 old.obj
-has "$err" "^quern: 'fit mesh' is now 'make mesh'; the old spelling will go$"
+has "$err" "^quern: 'fit mesh' is now 'make mesh'; the old spelling will be removed$"
 exits 0 quern fit mesh icosphere 1 new.obj --quiet
 empty "$err"
 exits 0 quern solweig bench --size 32 --steps 1 --samples 1 --save old --backend cpu
-has "$err" '^quern solweig bench: --save is now `quern make town --out old`; the old spelling will go$'
+has "$err" '^quern solweig bench: --save is now `quern make town --out old`; the old spelling will be removed$'
 exits 0 quern make town --size 32 --out new
 has "$out" '^new/dsm.npy, cdsm.npy: 32 x 32 pixels of 1 m$'
 has "$out" '^next: quern solweig svf --dsm new/dsm.npy --cdsm new/cdsm.npy '

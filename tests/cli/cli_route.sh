@@ -9,9 +9,9 @@ unset QUERN_CACHE QUERN_PROFILE QUERN_BACKEND QUERN_ROUTE
 exits 0 quern route show --backend cpu
 has "$out" '^cpu:0 '
 has "$out" '^  profile  none$'
-has "$out" '^nothing is measured; quern calibrate does it$'
+has "$out" '^nothing has been measured; run quern calibrate$'
 exits 0 quern route show vadd --backend cpu
-has "$out" '^nothing is measured of vadd; '
+has "$out" '^vadd has not been measured; '
 for seconds in 0.1 1 10; do # more for a machine that stops in between
     exits 0 quern calibrate --op vadd --seconds $seconds --backend cpu,sim --progress off
     exits 0 quern route show vadd --backend cpu,sim
@@ -34,7 +34,7 @@ header=seq,stage,op,size,candidate,predicted_us,chosen,actual_us,reason
     done
 } >trace.csv
 exits 0 quern route eval trace.csv --skip 200 --backend cpu --metrics regret.json
-has "$out" '^400 decisions, the first 200 teach only; auto probed [0-9]+ times; auto chose cpu:0 [0-9]+ times, cuda:0 [0-9]+ times$'
+has "$out" '^400 decisions, the first 200 not counted; auto probed [0-9]+ times; auto chose cpu:0 [0-9]+ times, cuda:0 [0-9]+ times$'
 has "$out" '^POLICY +MS +REGRET %$'
 has "$out" '^best +5\.000 +0\.00$'
 has "$out" '^as routed +7\.000 +40\.00$'

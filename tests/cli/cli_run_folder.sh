@@ -24,13 +24,13 @@ exits 0 hot --out new --resume
 same new
 exits 0 quern compare all new # though no step is at night
 exits 0 hot --out new --resume
-has "$out" '^the run in new is finished already: there is nothing to do$'
+has "$out" '^the run in new has already finished: nothing to do$'
 
 # Files made with other options stay, and the run says so.
 exits 0 hot --out new --sky iso
-has "$err" '^quern: warn: new: files of an earlier run with other options stay beside those of this run$'
+has "$err" '^quern: warn: new: also has files of an earlier run with other options$'
 exits 4 hot --out new --resume
-has "$err" 'it had "sky=1", this one has "sky=0"'
+has "$err" 'it has "sky=1", this one has "sky=0"'
 
 # Another tool does not remove an unfinished run. When resumed, it ends as if nothing had happened.
 QUERN_FAULT='launch:tmrt@3*1' exits 3 hot --out part --fallback error

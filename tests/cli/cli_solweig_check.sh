@@ -7,7 +7,7 @@ refused 2 'give --golden DIR' quern solweig check --backend cpu
 refused 6 'cannot read the folder nowhere' quern solweig check --golden nowhere --backend cpu
 mkdir none
 refused 6 'none has none of the folders athens' quern solweig check --golden none --backend cpu
-refused 2 "--stage: 'shade' is no stage" quern solweig check --golden none --stage svf,shade --backend cpu
+refused 2 "--stage: 'shade' is not a stage" quern solweig check --golden none --stage svf,shade --backend cpu
 exits 0 quern solweig check --list
 has "$out" '^shadow +stages '
 has "$out" '^ga +days '

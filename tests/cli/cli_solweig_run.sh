@@ -147,14 +147,14 @@ refused 2 '--dsm FILE is needed' quern solweig run --weather day.txt --out x
 refused 2 '--weather FILE is needed' quern solweig run "${city[@]}" --out x
 refused 2 '--lat, --lon and --utc come together' quern solweig run "${city[@]}" --weather day.txt \
     --lat 57 --out x
-refused 2 'day.txt does not say where it is from' quern solweig run "${city[@]}" --weather day.txt \
+refused 2 'day.txt does not say its location' quern solweig run "${city[@]}" --weather day.txt \
     --out x
-refused 2 "'heat' is no output" hot --outputs tmrt,heat --out x
+refused 2 "'heat' is not an output" hot --outputs tmrt,heat --out x
 refused 2 "--tile: 'ten'" hot --tile ten --out x
 refused 2 '.*--above-day' hot --above-day warm --out x
 refused 6 '.*nowhere.tif' quern solweig run --dsm nowhere.tif --weather day.txt "${place[@]}" --out x
 refused 6 '.*none.epw' quern solweig run "${city[@]}" --weather none.epw --out x
-refused 6 '.*5 rows of weather, from 2006-07-26 05:00 to 2006-07-26 23:00, none of them in the asked time' \
+refused 6 '.*5 rows of weather, from 2006-07-26 05:00 to 2006-07-26 23:00, none of them in the requested time' \
     hot --from 2007-01-01 --out x
 head -c 200 city/dsm.npy >cut.npy
 refused 6 '.*cut.npy' quern solweig run --dsm cut.npy --weather day.txt "${place[@]}" --out x
@@ -163,8 +163,8 @@ refused 6 '.*bad.txt' quern solweig run "${city[@]}" --weather bad.txt "${place[
 echo '{"PET_settings":{"Value":{"clo":9}}}' >warm.json
 refused 6 'person: clo 9 is not within 0.02 to 5' hot --params warm.json --outputs pet --out x
 exits 0 hot --backend cpu --outputs tmrt --hours 13 --resume --out hour # is finished already
-has "$out" 'there is nothing to do'
-refused 4 'hour: .* it had "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
+has "$out" 'nothing to do'
+refused 4 'hour: .* it has "outputs=1", this one has "outputs=4"' hot --outputs pet --hours 13 --resume --out hour
 touch file
 refused 1 '.*file' hot --out file/x
 if [ "$(id -u)" != 0 ]; then

@@ -15,8 +15,8 @@ refused 2 "unknown scenario 'nonsense'" quern tasks bench --scenario nonsense
 refused 2 "Uniform-32k: task 1: unknown op 'vsub'; there are: vadd, saxpy, " quern tasks run --scenario all --op vsub
 refused 2 'Uniform-32k: task 1: size 32000 exceeds the limit 8192 of matmul$' quern tasks run --scenario all --op matmul
 refused 2 "Uniform-32k: task 1: arg 'x' is not a number$" quern tasks run --scenario all --op saxpy --arg x
-refused 2 '-o goes with BATCH.csv' quern tasks run --scenario all -o x.csv
-refused 2 '--op and --arg go with --scenario' quern tasks run good.csv --op vadd
+refused 2 '-o is for BATCH.csv' quern tasks run --scenario all -o x.csv
+refused 2 '--op and --arg are for --scenario' quern tasks run good.csv --op vadd
 refused 2 "--merkle-rule: 'bitcoin' is not one of plain, rfc6962$" quern tasks run good.csv --merkle-rule bitcoin
 refused 2 "--samples: '4' is not a number between 5 and" quern tasks bench --samples 4
 refused 2 "--depths: '0,2' is not a list of numbers from 1 to 8" quern tasks pipe --depths 0,2

@@ -1,4 +1,4 @@
-/* cmd_completion.c - `quern completion`: scripts that let a shell complete command lines. */
+/* cmd_completion.c - `quern completion`: prints scripts that complete command lines in a shell. */
 #include "cli/manual/completion.h"
 
 #include <string.h>

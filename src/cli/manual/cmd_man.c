@@ -1,4 +1,4 @@
-/* cmd_man.c - `quern man`: the pages of the manual, for man(1) and for the installation. */
+/* cmd_man.c - `quern man`: prints the pages of the manual, for man(1) and for the installation. */
 #include "cli/manual/man_page.h"
 
 #include "util/file.h"
@@ -93,7 +93,7 @@ const qn_command qn_cmd_man = {
     .max_words = 1,
     .options = options,
     .notes = "Installed pages are read by `man quern` and `man quern-tasks`; without them,\n"
-             "`quern man tasks | man -l -` shows the same.",
+             "use `quern man tasks | man -l -`.",
     .examples = examples,
     .bare = 1,
     .run = run,

@@ -1,9 +1,9 @@
-/* completion.c - what fits where: from the kind of an option, and from what its value is called. */
+/* completion.c - finds completions from the kind of an option and the name of its value. */
 #include "cli/manual/completion.h"
 
 #include <string.h>
 
-/* Values that are texts for the parser, since they may be lists or have an index. */
+/* Choices for options that are texts for the parser because they may be lists or have an index. */
 static const struct {
     const char *name, *words;
 } known[] = {
@@ -22,7 +22,8 @@ static qn_offer words_offer(const char *words)
     return offer;
 }
 
-/* The choices of "a|b|c", up to a blank or bracket. Names in capitals and ranges are no choices. */
+/* The choices of "a|b|c", up to a blank or bracket. Names in capitals and ranges are not
+ * choices. */
 static qn_offer choices_of(const char *text)
 {
     qn_offer offer = { .kind = QN_OFFER_NOTHING };
@@ -81,7 +82,7 @@ qn_offer qn_offer_of_words(const qn_command *command)
                      qn_commands[i]->name);
         return words_offer(names);
     }
-    /* A first word that is one of a few; capitals are names of things. */
+    /* The first word may be one of a few choices; names in capitals are placeholders. */
     if (strcspn(first, "|") < strcspn(first, " ]") && !names_a_file(words))
         return choices_of(first);
     if (*first >= 'a' && *first <= 'z')

@@ -1,5 +1,5 @@
-/* completion.h - what a shell may offer at a place of the command line, by the tables of the
- * commands; and one printer of a script for each shell. */
+/* completion.h - finds what a shell may offer at a place of the command line, and prints a script
+ * for each shell. */
 #ifndef QN_CLI_MANUAL_COMPLETION_H
 #define QN_CLI_MANUAL_COMPLETION_H
 
@@ -12,13 +12,13 @@ typedef struct qn_offer {
     char words[256]; /* of QN_OFFER_WORDS, separated by blanks */
 } qn_offer;
 
-/* What may follow an option; nothing after a flag. */
+/* What may follow an option: nothing after a flag. */
 qn_offer qn_offer_of_option(const qn_opt *opt);
 
-/* What a command takes besides options. */
+/* The arguments of a command besides options. */
 qn_offer qn_offer_of_words(const qn_command *command);
 
-/* "devices tasks scan ...", of a table. */
+/* Appends the names in a table: "devices tasks scan ...". */
 void qn_offer_names(const qn_command *const *commands, qn_str *out);
 
 /* Calls `each` for every command that can be run, with its path ("tasks run"). */

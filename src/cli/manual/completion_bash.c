@@ -1,7 +1,7 @@
-/* completion_bash.c - a script for bash that needs nothing but bash.
+/* completion_bash.c - prints a script for plain bash.
  *
- * It finds the command and verb among the words before the cursor, then offers values of the option
- * before it, else options or words. Where it offers nothing, bash completes names of files.
+ * The script finds the command and verb among the words before the cursor, then offers values of
+ * the option before it, else options or words. If it offers nothing, bash completes file names.
  */
 #include "cli/manual/completion.h"
 
@@ -24,7 +24,7 @@ static void add_labels(qn_str *s, const qn_opt *options)
     }
 }
 
-/* A line of a `case`: what follows this option. */
+/* Adds a line of a `case`: what follows this option. */
 static void add_value(qn_str *s, const char *path, const qn_opt *opt)
 {
     const qn_offer offer = qn_offer_of_option(opt);
@@ -79,7 +79,8 @@ static void add_helpers(qn_str *s)
                   "\n");
 }
 
-/* The loop that finds `path`: commands, then verbs; values of global options are no words. */
+/* Adds the loop that finds `path`: the command, then the verb; values of global options are
+ * skipped. */
 static void add_search(qn_str *s, const qn_command *const *commands)
 {
     qn_str_add(s, "    for ((i = 1; i < COMP_CWORD; i++)); do\n"

@@ -1,7 +1,8 @@
-/* completion_fish.c - a script for fish: one `complete` for each option, under its path. */
+/* completion_fish.c - prints a script for fish: one `complete` per option, with the path of its
+ * command. */
 #include "cli/manual/completion.h"
 
-/* Inside of '...' fish knows \' and \\. */
+/* Inside '...' fish accepts \' and \\. */
 static void add_quoted(qn_str *s, const char *text)
 {
     qn_str_add(s, "'");

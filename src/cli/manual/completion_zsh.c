@@ -1,7 +1,8 @@
-/* completion_zsh.c - a script for zsh: the path is found here, options are left to _arguments. */
+/* completion_zsh.c - prints a script for zsh, which finds the path and leaves options to
+ * _arguments. */
 #include "cli/manual/completion.h"
 
-/* Inside of '...': brackets, colons and backslashes mean something to _arguments. */
+/* Inside '...' brackets, colons and backslashes have a meaning for _arguments. */
 static void add_escaped(qn_str *s, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -91,7 +92,7 @@ static void add_names(qn_str *s, const char *path, const qn_command *const *comm
     qn_str_add(s, ")\n        _arguments -S $globals '*: :{_describe command names}' ;;\n");
 }
 
-/* `path` and the number of words up to its last. */
+/* Adds the code that finds `path` and the number of words up to its last one. */
 static void add_search(qn_str *s, const qn_command *const *commands)
 {
     qn_str_add(s, "    for ((i = 2; i < CURRENT; i++)); do\n"

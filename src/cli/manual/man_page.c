@@ -1,4 +1,4 @@
-/* man_page.c - one page for the program, one for each command with its verbs. */
+/* man_page.c - prints one page for the program, and one for each command with its verbs. */
 #include "cli/manual/man_page.h"
 
 #include <ctype.h>
@@ -142,7 +142,7 @@ void qn_man_program(const qn_command *const *commands, qn_str *out)
 
 /* A command. */
 
-/* Options, notes and examples of what is run, below headings of the given kind. */
+/* Adds options, notes and examples of a command or verb. */
 static void add_body(qn_str *s, const char *parent, const qn_command *command)
 {
     if (parent) {

@@ -10,23 +10,23 @@ void qn_man_program(const qn_command *const *commands, qn_str *out);
 /* quern-NAME(1): a command, with its verbs. */
 void qn_man_command(const qn_command *command, qn_str *out);
 
-/* variables.c: environment variables that no option stands for. */
+/* variables.c: environment variables without an option. */
 typedef struct qn_variable {
     const char *name;    /* "QUERN_CACHE=0" where one value matters */
     const char *meaning; /* a phrase, small first letter, no period */
 } qn_variable;
 
-/* Ended by { 0 }. tests/cli/cli_variables.sh holds it against the sources. */
+/* Ended by { 0 }. tests/cli/cli_variables.sh compares it with the sources. */
 extern const qn_variable qn_variables[];
 
-/* roff.c: appends `text` so that roff prints it as it stands: hyphens that can be pasted, straight
+/* roff.c: appends `text` so that roff prints it unchanged: hyphens that can be pasted, straight
  * quotes, no line that looks like a request. */
 void qn_roff_add(qn_str *out, const char *text);
 
-/* A paragraph of lines that stay as they are, indented. */
+/* Appends an indented paragraph whose lines are not reflowed. */
 void qn_roff_add_lines(qn_str *out, const char *text);
 
-/* A macro with one quoted argument, on a line of its own: .SH "GLOBAL OPTIONS". */
+/* Appends a macro with one quoted argument on its own line: .SH "GLOBAL OPTIONS". */
 void qn_roff_add_macro(qn_str *out, const char *macro, const char *text);
 
 #endif

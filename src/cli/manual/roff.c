@@ -1,4 +1,4 @@
-/* roff.c - text for man pages, escaped for groff, mandoc and their ancestors. */
+/* roff.c - escapes text for man pages, for groff, mandoc and older programs. */
 #include "cli/manual/man_page.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* variables.c - environment variables that no option stands for, for the manual. */
+/* variables.c - environment variables without an option, for the manual. */
 #include "cli/manual/man_page.h"
 
 const qn_variable qn_variables[] = {
@@ -6,7 +6,7 @@ const qn_variable qn_variables[] = {
                          "else ~/.cache/quern)" },
     { "QUERN_CACHE=0", "do not cache kernels on disk" },
     { "QUERN_PROFILE=0", "neither read nor write measurements of devices and programs" },
-    { "QUERN_HIDE", "backends to treat as not found, as opencl,cuda" },
+    { "QUERN_HIDE", "backends to treat as not found, such as opencl,cuda" },
     { "QUERN_CC", "C compiler for kernels made at run time on the CPU (default cc)" },
     { "QUERN_CUDA_LIB", "library to load as the CUDA driver" },
     { "QUERN_NVRTC_LIB", "library to load as NVRTC" },
@@ -22,13 +22,13 @@ const qn_variable qn_variables[] = {
     { "QUERN_OVERLAP=0",
       "run stages, copies and file access one after the other, without overlap" },
     { "QUERN_TEAM_LANES", "lanes of a team on devices: 8, 16 or 32" },
-    { "QUERN_FIT_LIVE", "values that a kernel of fit keeps at once before it computes cheap ones "
-                        "again; 0: all (default 96 doubles on cuda, 0 elsewhere)" },
-    { "QUERN_SOLWEIG_RAM_FRACTION", "share of memory that a tile of solweig may take (default "
+    { "QUERN_FIT_LIVE", "values that a kernel of fit holds at once before it recomputes cheap "
+                        "ones; 0: all (default 96 doubles on cuda, 0 elsewhere)" },
+    { "QUERN_SOLWEIG_RAM_FRACTION", "fraction of memory that a tile of solweig may use (default "
                                     "0.5)" },
     { "QUERN_SOLWEIG_MAX_TILE_SIDE", "longest side of a tile of solweig, in pixels" },
-    { "QUERN_SOLWEIG_MEMMAP_PIXELS", "pixels from which on view factors lie in a mapped file "
-                                     "(default 50 million)" },
+    { "QUERN_SOLWEIG_MEMMAP_PIXELS",
+      "number of pixels from which on view factors are in a mapped file (default 50 million)" },
     { "QUERN_CHECKPOINT_S",
       "least seconds between two checkpoints of a tile of solweig, and between two states that les "
       "keeps for when its device fails (default 20; 0: after every step)" },
@@ -37,7 +37,8 @@ const qn_variable qn_variables[] = {
     { "QUERN_DUMP", "folder to which every compiled kernel text is written" },
     { "QUERN_FAULT", "faults to inject, for tests" },
     { "QUERN_CHECK_RANGES=1",
-      "run every kernel on the CPU and stop at an access outside of a buffer" },
-    { "QUERN_OPENCL_SUBDEVICES", "parts to cut the first OpenCL device into, for tests" },
+      "run every kernel on the CPU and stop at an access outside a buffer" },
+    { "QUERN_OPENCL_SUBDEVICES",
+      "number of parts to split the first OpenCL device into, for tests" },
     { 0 }
 };

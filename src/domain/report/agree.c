@@ -1,4 +1,4 @@
-/* agree.c - the comparison of two folders of results. */
+/* agree.c - compares two folders of results. */
 #include "agree.h"
 
 #include "domain/solweig/raster/raster.h"
@@ -14,7 +14,7 @@
 /* Two files of the same name. */
 typedef struct couple {
     char *a, *b;      /* paths */
-    const char *name; /* what they share */
+    const char *name; /* their common name */
     const qn_agree_options *options;
     qn_agreement *sum;
 } couple;
@@ -61,7 +61,7 @@ out:
 
 static qn_status compare_rasters(couple *c, qn_err *err)
 {
-    /* tmrt_night_mean.tif of a day has no value. */
+    /* For a single day tmrt_night_mean.tif has no values. */
     const qn_sw_read_options any = { .crs = QN_SW_CRS_ANY, .may_be_empty = 1 };
     qn_sw_raster a = { 0 }, b = { 0 };
     qn_status st = QN_OK;
@@ -82,8 +82,8 @@ out:
 
 static const char between[] = " \t\r,;:\"[]{}()";
 
-/* The next word of a text from *at on: its length, 0 at the end of the text. A line end is a word,
- * since a value that moved to another line is another result. */
+/* Finds the next word from *at on; returns its length, 0 at the end of the text. A line end counts
+ * as a word, since a value that moved to another line is a different result. */
 static size_t next_word(const char **at)
 {
     *at += strspn(*at, between);
@@ -96,7 +96,8 @@ static int read_number(const char *word, size_t n, double *out)
 {
     char *end;
 
-    /* Digits of a grid ("0110") are a word; so are hashes, which strtod would take for numbers. */
+    /* Digits of a grid ("0110") are compared as words, and so are hashes, which strtod might parse
+     * as numbers. */
     if ((n > 1 && word[0] == '0' && word[1] != '.') || n > 30)
         return 0;
     *out = strtod(word, &end);
@@ -155,7 +156,7 @@ static int kind_of(const char *file)
     return -1;
 }
 
-/* Drops what is no result. */
+/* Drops files that are not results. */
 static void keep_results(qn_folder *folder)
 {
     size_t n = 0;

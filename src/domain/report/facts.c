@@ -1,4 +1,4 @@
-/* facts.c - the figures of a run as words for tables. */
+/* facts.c - formats the figures of a run as text for tables. */
 #include "run.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ double qn_rp_metric(const qn_rp_run *run, const char *name)
 
 /* The summary. */
 
-/* Stages by device are counted, not timed: times are not taken in every run. */
+/* The number of stages on a device; times are not measured in every run. */
 static double runs_on(const json_t *stages, const char *device)
 {
     double n = 0;
@@ -80,7 +80,7 @@ void qn_rp_device(const qn_rp_run *run, char *out, size_t size)
     size_t len = 0;
 
     snprintf(out, size, "%s", device ? device : "-");
-    for (size_t i = json_array_size(devices); i-- > 0 && len < size;) { /* the CPU comes last */
+    for (size_t i = json_array_size(devices); i-- > 0 && len < size;) { /* the CPU last */
         const char *id = json_string_value(json_object_get(json_array_get(devices, i), "id"));
 
         if (id && runs_on(stages, id) > 0)

@@ -1,4 +1,4 @@
-/* figures.c - pictures and charts of a run, from its PNG files and the data of its figures. */
+/* figures.c - draws pictures and charts of a run from its PNG files and figure data. */
 #include "domain/report/section.h"
 
 #include "domain/arc/show/figure.h"
@@ -32,12 +32,12 @@ out:
 typedef struct painter {
     qn_page *page;
     const qn_rp_kind *kind;
-    const char *path; /* of the file that is drawn */
-    size_t room;      /* figures that the section still takes */
+    const char *path; /* of the file being drawn */
+    size_t room;      /* figures that may still be added to the section */
     int in_row;
 } painter;
 
-/* Narrow figures are put side by side, wide ones alone. */
+/* Puts narrow figures side by side, wide ones alone. */
 static void set_row(painter *p, int in_row)
 {
     if (in_row == p->in_row)
@@ -77,7 +77,7 @@ static qn_status draw_figure(painter *p, const json_t *figure, qn_err *err)
     if (kind && !strcmp(kind, "lines"))
         return draw_lines(p, figure, err);
     if (!kind || strcmp(kind, "grids") != 0)
-        return qn_fail(err, QN_ERR_INPUT, "%s: a figure of an unknown kind '%.40s'", p->path,
+        return qn_fail(err, QN_ERR_INPUT, "%s: a figure of unknown kind '%.40s'", p->path,
                        kind ? kind : "");
     set_row(p, 1);
     st = qn_arc_figure_draw(p->page, figure, p->path, err);

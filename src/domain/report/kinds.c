@@ -1,4 +1,4 @@
-/* kinds.c - the tools, and which of their pictures are worth showing. */
+/* kinds.c - how runs of each tool are shown, and which of their pictures. */
 #include "domain/report/section.h"
 
 #include <ctype.h>
@@ -102,7 +102,8 @@ static int is_any(QN_UNUSED const char *file)
     return 1;
 }
 
-/* Adds at most `room` of the pictures that `is_it` knows: the first, the last, others between. */
+/* Adds at most `room` of the pictures that `is_it` accepts: the first, the last, and some in
+ * between. */
 static size_t pick(const qn_rp_run *run, int (*is_it)(const char *), size_t room, size_t *picks)
 {
     size_t n = 0, seen = 0, taken = 0;
@@ -134,7 +135,7 @@ size_t qn_rp_pictures(const qn_rp_run *run, const qn_rp_kind *kind,
     return pick(run, is_any, kind->max_pictures, picks);
 }
 
-/* "maps/tmrt_20060726_1300.png": the day is written in the picture. */
+/* "maps/tmrt_20060726_1300.png": the picture itself shows the day. */
 static int caption_map(const char *name, char *out, size_t size)
 {
     char day[9], hour[5];
@@ -145,7 +146,7 @@ static int caption_map(const char *name, char *out, size_t size)
     return 1;
 }
 
-/* The step of frame number k is that of snapshot k. */
+/* Frame number k has the step of snapshot k. */
 static int caption_frame(const qn_rp_run *run, const char *name, char *out, size_t size)
 {
     const char *number = strstr(name, "_frame_");

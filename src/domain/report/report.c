@@ -1,4 +1,4 @@
-/* report.c - the whole page, and the runs it is about. */
+/* report.c - makes the whole page, and reads its runs. */
 #include "report.h"
 
 #include "domain/report/section.h"
@@ -23,7 +23,7 @@ out:
     return st;
 }
 
-/* Whether all files lie in folders of this one. */
+/* Whether all files are in subfolders. */
 static int is_nest(const qn_folder *files)
 {
     for (size_t i = 0; i < files->n; i++)
@@ -82,7 +82,7 @@ void qn_rp_free(qn_rp_runs *runs)
 
 /* Summary. */
 
-/* Whether an earlier comparison of the run was with the same. */
+/* Whether an earlier comparison of the run had the same reference. */
 static int is_known(const qn_rp_run *run, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -91,8 +91,8 @@ static int is_known(const qn_rp_run *run, size_t i)
     return 0;
 }
 
-/* Of several comparisons with one reference: a failed one, else the first. The others are in the
- * section. */
+/* Of several comparisons with one reference, a failed one, else the first. The section shows the
+ * others. */
 static const qn_rp_check *worst_of(const qn_rp_run *run, size_t i)
 {
     for (size_t k = i; k < run->n_checks; k++)
@@ -172,7 +172,7 @@ static void add_tiles(qn_page *page, const qn_rp_runs *runs)
     qn_page_tiles(page, tiles, sizeof tiles / sizeof *tiles);
 }
 
-/* The devices of the first run that lists them: all runs were made on one machine. */
+/* Adds the devices of the first run that lists them: all runs were made on one machine. */
 static void add_machine(qn_page *page, const qn_rp_runs *runs)
 {
     enum { MOST = 8 };

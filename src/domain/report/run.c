@@ -1,4 +1,4 @@
-/* run.c - reading the files of a run. */
+/* run.c - reads the files of a run. */
 #include "run.h"
 
 #include "util/file.h"
@@ -57,7 +57,7 @@ static int is_metrics(const json_t *json)
     return !strcmp(text_of(json, "format"), "quern-metrics/1");
 }
 
-/* Keeps `json` where it belongs, or drops it. */
+/* Stores `json` in the right member of `run`, or drops it. */
 static qn_status sort_in(qn_rp_run *run, const char *file, json_t *json, qn_err *err)
 {
     const int is_main = !strcmp(file, "metrics.json");
@@ -67,7 +67,7 @@ static qn_status sort_in(qn_rp_run *run, const char *file, json_t *json, qn_err 
         json_t *before = run->metrics;
 
         run->metrics = json;
-        json = before; /* what stood in for it until now */
+        json = before; /* the substitute so far */
     } else if (json_is_array(json_object_get(json, "history")) && !run->extra) {
         run->extra = json;
         return QN_OK;
@@ -93,7 +93,7 @@ static qn_status read_json(qn_rp_run *run, const char *file, qn_err *err)
 
     QN_TRY(qn_rp_path(run, file, &path, err));
     st = qn_file_read_most(path, MAX_JSON_BYTES, &text, &bytes, err);
-    /* Lists are data of other tools; so are very large objects. */
+    /* Lists and very large objects are data of other tools. */
     if (st == QN_ERR_LIMIT || (st == QN_OK && text[strspn(text, " \t\r\n")] == '[')) {
         st = QN_OK;
         goto out;
@@ -107,7 +107,7 @@ out:
     return st;
 }
 
-/* Files that the page is made from. */
+/* Whether the page uses the file. */
 static int is_shown(const char *file)
 {
     return qn_has_ending(file, ".json") || qn_has_ending(file, ".png");
@@ -122,7 +122,7 @@ static qn_status read_files(qn_rp_run *run, qn_err *err)
         const char *file = run->files.files[i];
 
         n_shown += (size_t)is_shown(file);
-        /* Inputs of a run may lie in folders of their own: tasks, sites. */
+        /* JSON in subfolders may be inputs of a run: tasks, sites. */
         if (qn_has_ending(file, ".json") && !strchr(file, '/'))
             QN_TRY(read_json(run, file, err));
     }

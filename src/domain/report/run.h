@@ -1,7 +1,7 @@
-/* run.h - a folder of results, and what it says about the run that made it.
+/* run.h - a folder of results, with facts about the run that made it.
  *
- * Files are known by their content, not by their names alone: metrics are JSON of the format
- * quern-metrics/1, comparisons have a list "checks", figures are JSON of the format
+ * Files are recognised by content, not only by name: metrics are JSON in the format
+ * quern-metrics/1, comparisons have a list "checks", figures are JSON in the format
  * quern-figures/1. Pictures end in .png.
  */
 #ifndef QN_DOMAIN_REPORT_RUN_H
@@ -11,7 +11,7 @@
 #include "util/json.h"
 #include "util/str.h"
 
-/* A comparison that was made of the results. Texts belong to the JSON it came from. */
+/* A comparison of the results. Its texts belong to the JSON it came from. */
 typedef struct qn_rp_check {
     const char *what, *against;
     double n_values, n_equal; /* NAN: not counted */
@@ -19,11 +19,11 @@ typedef struct qn_rp_check {
     int is_ok;
 } qn_rp_check;
 
-/* Zero-initialised is none. */
+/* Zero-initialised: none. */
 typedef struct qn_rp_run {
     char *folder;
     qn_folder files;
-    json_t *metrics; /* of the run itself; NULL: it left none */
+    json_t *metrics; /* of the run itself, or NULL */
     json_t *extra;   /* the result of a fit, or NULL */
     json_t **others; /* every other JSON with checks or metrics */
     size_t n_others, room_others;
@@ -31,8 +31,8 @@ typedef struct qn_rp_run {
     size_t n_checks, room_checks;
 } qn_rp_run;
 
-/* Reads the folder. One without anything to report is QN_ERR_INPUT, and so are JSON and PNG files
- * that are broken. */
+/* Reads the folder. A folder with nothing to report is QN_ERR_INPUT, and so are broken JSON and PNG
+ * files. */
 qn_status qn_rp_run_read(const char *folder, qn_rp_run *out, qn_err *err);
 void qn_rp_run_free(qn_rp_run *run);
 
@@ -44,13 +44,14 @@ qn_status qn_rp_path(const qn_rp_run *run, const char *file, char **out, qn_err 
 /* The name of a file without its folders. */
 const char *qn_rp_base_name(const char *path);
 
-/* "solweig run"; the folder's name when it left no metrics. */
+/* "solweig run"; without metrics, the name of the folder. */
 const char *qn_rp_command(const qn_rp_run *run);
 
-/* The first word of it: "solweig". Also known by the files of the tool; "" when not known. */
+/* The first word of the command: "solweig"; without metrics, recognised by the tool's files; "" if
+ * unknown. */
 const char *qn_rp_tool(const qn_rp_run *run, char *out, size_t size);
 
-/* Texts of the summary; "-" when unknown. */
+/* Texts of the summary; "-" if unknown. */
 void qn_rp_device(const qn_rp_run *run, char *out, size_t size); /* "opencl:0 + cpu:0" */
 void qn_rp_work(const qn_rp_run *run, char *out, size_t size);   /* "300 steps" */
 void qn_rp_time(const qn_rp_run *run, char *out, size_t size);   /* "3.4 s" */
@@ -58,7 +59,7 @@ void qn_rp_time(const qn_rp_run *run, char *out, size_t size);   /* "3.4 s" */
 /* The result of one comparison: "all 18 equal", "error 3.6e-15, limit 1e-12". */
 void qn_rp_verdict(const qn_rp_check *check, char *out, size_t size);
 
-/* Sum of a metric over its labels; 0 when there is none. */
+/* Sum of a metric over its labels; 0 if there is none. */
 double qn_rp_metric(const qn_rp_run *run, const char *name);
 
 #endif

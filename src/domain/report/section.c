@@ -1,4 +1,4 @@
-/* section.c - the section of one run. */
+/* section.c - makes the section of one run. */
 #include "domain/report/section.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { MAX_COMMANDS = 16, MAX_FACTS = 24 };
 
 /* Commands. */
 
-/* In the order in which runs started; comparisons have no start time and go last. */
+/* Orders runs by start time; comparisons have none and go last. */
 static int is_before(const json_t *a, const json_t *b)
 {
     const char *x = json_string_value(json_object_get(a, "started"));

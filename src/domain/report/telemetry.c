@@ -1,4 +1,4 @@
-/* telemetry.c - what the engine counted, over all runs. */
+/* telemetry.c - shows the counters of the engine over all runs. */
 #include "domain/report/section.h"
 
 #include "util/file.h"
@@ -79,7 +79,7 @@ static void add_fallbacks(qn_page *page, const qn_rp_run *runs, size_t n)
 
 /* Memory maps. */
 
-/* Splits "| a | b |" in place; the number of cells. */
+/* Splits "| a | b |" in place; returns the number of cells. */
 static size_t split_row(char *line, char *cells[MAX_CELLS])
 {
     size_t n = 0;
@@ -104,7 +104,7 @@ static void add_map_table(qn_page *page, char *text)
     char *cells[MAX_CELLS], *next = NULL, note[80];
     size_t n = 0;
 
-    /* Arrays come first; after "## Transfers" come tables of other things. */
+    /* The table of arrays comes first; tables after "## Transfers" are different. */
     for (char *line = strtok_r(text, "\n", &next); line && strncmp(line, "##", 2);
          line = strtok_r(NULL, "\n", &next)) {
         if (*line != '|' || line[1] == '-' || !strncmp(line, "| buffer", 8))
@@ -116,7 +116,7 @@ static void add_map_table(qn_page *page, char *text)
     qn_page_table(page, NULL, &table);
     qn_table_free(&table);
     if (n > MAX_BUFFERS) {
-        snprintf(note, sizeof note, "and %zu arrays more", n - MAX_BUFFERS);
+        snprintf(note, sizeof note, "and %zu more arrays", n - MAX_BUFFERS);
         qn_page_note(page, note);
     }
 }
@@ -165,9 +165,9 @@ qn_status qn_rp_add_telemetry(qn_page *page, const qn_rp_run *runs, size_t n, qn
         return QN_OK;
     qn_page_section(page, "Under the bonnet");
     qn_page_text(page,
-                 "What the engine counted. A stage is one kernel over one range of data. Copies "
-                 "saved are uploads and downloads that were not needed, because the data was where "
-                 "it was wanted already; pool hits are arrays that took over memory of others.");
+                 "Counters of the engine. A stage is one kernel over one range of data. Copies "
+                 "saved are uploads and downloads that were not needed, because the data was "
+                 "already in place; pool hits are arrays that reuse the memory of others.");
     add_counts(page, runs, n);
     add_fallbacks(page, runs, n);
     for (size_t i = 0; i < n; i++)

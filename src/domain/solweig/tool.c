@@ -1,4 +1,4 @@
-/* tool.c - what solweig registers with the engine. */
+/* tool.c - registers solweig with the engine. */
 #include "domain/tools.h"
 
 #include <quern/solweig.h>

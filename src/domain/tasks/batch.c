@@ -38,7 +38,7 @@ static qn_status read_task(const qn_csv *csv, size_t row, const columns *at,
     out->arg = qn_csv_get(csv, row, at->arg);
     if (qn_task_check_one(out, options, err) == QN_OK)
         return QN_OK;
-    /* A mistake in the file, not of the caller. */
+    /* The file is wrong, not the caller. */
     err->status = QN_ERR_INPUT;
     st = qn_prefix(err, "%s:%zu", csv->name, csv->lines[row]);
 out:
@@ -77,7 +77,7 @@ void qn_batch_free(qn_batch *batch)
 
 /* Results. */
 
-/* "cpu+sim" for "cpu:0+sim:0+sim:1": devices of one backend are neighbours. */
+/* Writes "cpu+sim" for "cpu:0+sim:0+sim:1"; devices of one backend are adjacent. */
 static void put_backends(qn_csv_writer *w, const char *devices)
 {
     char text[128] = "";

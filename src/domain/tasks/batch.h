@@ -1,4 +1,4 @@
-/* batch.h - batches and results as CSV files. */
+/* batch.h - reads batches from CSV files and writes results. */
 #ifndef QN_TASKS_BATCH_H
 #define QN_TASKS_BATCH_H
 
@@ -6,7 +6,7 @@
 
 #include "util/csv.h"
 
-/* Zero-initialised is empty. Strings of the tasks live in the table. */
+/* Zero-initialised: empty. Strings of the tasks are in the table. */
 typedef struct qn_batch {
     qn_csv csv;
     qn_task *tasks;
@@ -18,7 +18,7 @@ qn_status qn_batch_read(const char *path, const qn_tasks_options *options, qn_ba
                         qn_err *err);
 void qn_batch_free(qn_batch *batch);
 
-/* The results of the last run of `batch`, in its order. */
+/* Writes the results of the last run of `batch`, in its order. */
 qn_status qn_batch_write(qn_tasks *tasks, const qn_batch *batch, FILE *to, qn_err *err);
 
 #endif

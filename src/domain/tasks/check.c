@@ -1,4 +1,4 @@
-/* check.c - results against the plain computation of their op. */
+/* check.c - compares results with the plain computation of their op. */
 #include "domain/tasks/task.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void add_diff(qn_diff *sum, const qn_diff *piece, size_t offset)
     sum->max_rel = piece->max_rel > sum->max_rel ? piece->max_rel : sum->max_rel;
 }
 
-/* `data` is part of a result; long ones are compared a stretch at a time. */
+/* `data` is part of a result; long results are compared in stretches. */
 static qn_status check_piece(void *user, const qn_task_spec *spec, size_t offset, const void *data,
                              size_t bytes, qn_err *err)
 {

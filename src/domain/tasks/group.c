@@ -1,9 +1,9 @@
 /* group.c - sorts tasks into groups and cuts groups into parts.
  *
- * Tasks of one op, argument and bucket are a group: neighbours in sorted order. A group is cut
- * into parts of about chunk_elems elements, each with arrays and launches of its own, so that
- * the engine can copy one part while another computes. Cuts fall between tasks; only a task that
- * is larger than a part is cut itself, where its op allows it.
+ * Tasks with the same op, argument and bucket form a group; they are adjacent in sorted order. A
+ * group is cut into parts of about chunk_elems elements, each with its own arrays and launches, so
+ * that the engine can copy one part while another computes. Cuts are between tasks; a single task
+ * is cut only if it is larger than a part and its op allows it.
  */
 #include "domain/tasks/task.h"
 #include "util/list.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More parts than this overlap no better, however large a group is. A device that shares a batch
- * needs a part to copy while it computes another; a task is cut for that only if each piece is
- * worth a launch. */
+/* More than MAX_PARTS parts do not overlap better. A device that shares a batch needs one part to
+ * copy while it computes another (SHARE_PARTS); a task is cut for that only if each piece is worth
+ * a launch (SHARE_CUT). */
 enum { MAX_PARTS = 64, SHARE_PARTS = 2, SHARE_CUT = 32768 };
 
 /* Sorting. */
@@ -76,7 +76,7 @@ typedef struct {
     /* how */
     qn_i64 chunk_elems;
     int is_padded;
-    double share_cost; /* of a part, at most; 0: any */
+    double share_cost; /* largest cost of a part; 0: any */
 } cutter;
 
 static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_err *err)
@@ -89,7 +89,7 @@ static qn_status add_part(cutter *c, const qn_task_spec *spec, int position, qn_
     return QN_OK;
 }
 
-/* A task alone, in as many parts as it takes. */
+/* Cuts a single task into as many parts as needed. */
 static qn_status cut_task(cutter *c, const qn_task_spec *spec, int position, qn_i64 room,
                           qn_i64 limit, qn_err *err)
 {
@@ -112,7 +112,7 @@ static qn_i64 aligned(qn_i64 elems, const qn_task_op *op)
     return (elems + op->align - 1) / op->align * op->align;
 }
 
-/* Elements per part of a group, for overlap. */
+/* Elements per part of a group, chosen for overlap. */
 static qn_i64 chunk_limit(const cutter *c, const qn_task_spec *specs, int first, int end)
 {
     qn_i64 total = 0, chunk = c->chunk_elems;
@@ -124,7 +124,7 @@ static qn_i64 chunk_limit(const cutter *c, const qn_task_spec *specs, int first,
     return aligned(chunk, specs[first].op);
 }
 
-/* The same, when devices share the batch. */
+/* Elements per part if devices share the batch. */
 static qn_i64 share_limit(const cutter *c, const qn_task_spec *specs, int first, int end,
                           qn_i64 most)
 {

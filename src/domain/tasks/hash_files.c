@@ -1,8 +1,8 @@
-/* hash_files.c - files in, chunks through a pipe, leaves out.
+/* hash_files.c - hashes the chunks of files through a pipe.
  *
- * Chunks of all files follow each other in the batches of the pipe, so many small files are as
- * fast as a large one. hash_trees.c gets the leaves. Several devices share rounds of batches
- * instead: a round stays in memory until it is done, so that another device can take over.
+ * Batches of the pipe contain chunks of successive files, so many small files are as fast as one
+ * large file. hash_trees.c gets the leaves. Several devices share rounds of batches instead: a
+ * round stays in memory until it is done, so that another device can take over.
  */
 #include "domain/tasks/hash_files.h"
 
@@ -24,10 +24,10 @@ enum { BATCH_BYTES = 16 << 20, DIGEST = QN_MERKLE_NODE };
 
 typedef struct {
     qn_buf *data, *start, *hash;
-    i64 *table;                       /* what `start` holds */
-    int *file;                        /* of each leaf of the batch in flight */
-    qn_i64 n;                         /* leaves of it */
-    qn_graph *graphs[QN_MAX_DEVICES]; /* of a shared batch */
+    i64 *table;                       /* content of `start` */
+    int *file;                        /* file of each leaf of the batch in flight */
+    qn_i64 n;                         /* leaves of the batch in flight */
+    qn_graph *graphs[QN_MAX_DEVICES]; /* for shared batches */
 } slot_state;
 
 typedef struct {
@@ -68,7 +68,7 @@ static void close_file(hasher *h)
     h->fd = -1;
 }
 
-/* Up to a chunk; less only at the end of the file. */
+/* Reads up to a chunk; less only at the end of the file. */
 static qn_status read_chunk(hasher *h, uint8_t *to, qn_i64 *got, qn_err *err)
 {
     for (*got = 0; *got < h->chunk;) {
@@ -85,7 +85,7 @@ static qn_status read_chunk(hasher *h, uint8_t *to, qn_i64 *got, qn_err *err)
     return QN_OK;
 }
 
-/* The next leaf's bytes to `to`; *got is -1 when there is none left in any file. */
+/* Reads the bytes of the next leaf to `to`; *got is -1 if no file has any left. */
 static qn_status next_leaf(hasher *h, uint8_t *to, qn_i64 *got, int *file, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -182,7 +182,7 @@ static qn_status read_batch(hasher *h, slot_state *s, qn_err *err)
         h->table[s->n] = at;
         at += got;
     }
-    /* Messages after the last one are empty: hashed and ignored. */
+    /* Messages after the last one are empty; they are hashed and ignored. */
     for (qn_i64 i = s->n; i <= h->capacity; i++)
         h->table[i] = at;
     if (memcmp(s->table, h->table, bytes)) {
@@ -207,7 +207,7 @@ out:
     return st;
 }
 
-/* Estimated number of batches: sizes may change, and streams have none. */
+/* Estimates the number of leaves: sizes may change, and streams have none. */
 static qn_i64 guess_leaves(const hasher *h)
 {
     qn_i64 leaves = 0;
@@ -259,7 +259,7 @@ static qn_status run_piped(hasher *h, int depth, qn_err *err)
 
     h->capacity = leaves < h->capacity ? leaves : h->capacity;
     QN_TRY(make_slots(h, QN_PIPE_MAX_DEPTH, err));
-    /* One batch needs no second slot. */
+    /* A single batch needs no second slot. */
     if (leaves <= h->capacity)
         depth = 1;
     QN_TRY(qn_pipe_open(h->ctx, "hash", depth, &calls, &pipe, err));
@@ -271,7 +271,7 @@ out:
     return st;
 }
 
-/* Several: rounds of batches. */
+/* Several devices: rounds of batches. */
 
 static qn_status share_graph(void *user, int device, qn_i64 first, QN_UNUSED qn_i64 count,
                              qn_graph **out, qn_err *err)
@@ -304,7 +304,7 @@ static qn_status share_prepare(void *user, QN_UNUSED int device, QN_UNUSED int s
             QN_TRY(make_arrays(h, &h->slots[h->n_read], err));
         QN_TRY(read_batch(h, &h->slots[h->n_read], err));
     }
-    /* A device that failed may have overwritten it. */
+    /* A failed device may have overwritten the host copy. */
     QN_TRY(qn_buf_host(h->slots[first].hash, QN_HOST_DISCARD, &ignored, err));
 out:
     return st;
@@ -331,7 +331,7 @@ out:
 
 static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *options, qn_err *err)
 {
-    /* Leaves must come in order: nothing is delivered before the end of the round. */
+    /* Leaves must be in order, so nothing is delivered before the end of the round. */
     const qn_split_work work = { .user = h,
                                  .chunk_items = 1,
                                  .prepare = share_prepare,
@@ -348,7 +348,7 @@ static qn_status run_shared(hasher *h, int n_shares, const qn_split_options *opt
     QN_TRY(make_slots(h, n, err));
     QN_TRY(qn_split_open(h->ctx, "hash", options, &work, &split, err));
     while (left > 0 || h->path_i < h->n_paths) {
-        /* More data than the sizes announced: a small round first, there may be nothing. */
+        /* After the announced sizes there may be more data or none, so begin with a small round. */
         const qn_i64 round = left > 0 ? (left < n ? left : n) : left < 0 ? n : 1;
 
         QN_TRY(run_round(h, split, round, err));
@@ -364,7 +364,7 @@ static qn_status check_options(const qn_hash_options *options, qn_err *err)
     const qn_i64 most = (qn_i64)1 << 30;
 
     if (options->chunk_bytes < 0 || options->chunk_bytes > most)
-        return qn_fail(err, QN_ERR_LIMIT, "chunk of %lld bytes; it has 1 to %lld",
+        return qn_fail(err, QN_ERR_LIMIT, "chunk of %lld bytes; must be 1 to %lld",
                        (long long)options->chunk_bytes, (long long)most);
     return QN_OK;
 }

@@ -2,8 +2,8 @@
  *
  * Leaves wait until there are enough files for one launch over all their trees. In a file with more
  * than fold_leaves leaves, each full subtree is replaced by its top node. These subtrees are
- * complete by either rule, because their number of leaves is a power of two; only the last one may
- * be incomplete and is raised to their level.
+ * complete under both rules, because their number of leaves is a power of two; only the last one
+ * may be incomplete, and its root is raised to the level of the others.
  */
 #include "domain/tasks/hash_files.h"
 
@@ -23,10 +23,10 @@ typedef struct {
     size_t cap;
 } node_list;
 
-/* A file whose leaves are complete. */
+/* A file with all its leaves. */
 typedef struct {
     int file;
-    qn_i64 leaves;  /* waiting, after those of the files before it */
+    qn_i64 leaves;  /* waiting leaves, after those of earlier files */
     node_list tops; /* of its full subtrees */
 } waiting_file;
 
@@ -89,7 +89,7 @@ void qn_hash_trees_free(qn_hash_trees *trees)
 
 /* Subtrees. */
 
-/* The last `fold` leaves of the current file become one node. */
+/* Replaces the last `fold` leaves of the current file by one node. */
 static qn_status fold_current(qn_hash_trees *trees, qn_err *err)
 {
     const qn_i64 from[2] = { 0, trees->fold };
@@ -110,7 +110,7 @@ out:
     return st;
 }
 
-/* From the root of a subtree with `leaves` leaves to the node at the level of the full ones. */
+/* Raises the root of a subtree with `leaves` leaves to the level of full subtrees. */
 static void raise(const qn_hash_trees *trees, qn_i64 leaves, uint8_t *node)
 {
     for (qn_i64 reach = 1; reach < trees->fold; reach *= 2)
@@ -121,7 +121,7 @@ static void raise(const qn_hash_trees *trees, qn_i64 leaves, uint8_t *node)
 /* Roots. */
 
 /* Computes the roots of the waiting leaves of each file in one launch; files without waiting leaves
- * are left out. */
+ * are skipped. */
 static qn_status make_roots(qn_hash_trees *trees, uint8_t (*roots)[NODE], qn_err *err)
 {
     qn_i64 *from = NULL;

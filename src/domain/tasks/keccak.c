@@ -1,4 +1,4 @@
-/* keccak.c - Keccak-256 as its definition reads: five steps over a 5 x 5 array of lanes, with
+/* keccak.c - Keccak-256 straight from its definition: five steps over a 5 x 5 array of lanes, with
  * round constants from the shift register instead of a table. */
 #include "keccak.h"
 
@@ -11,7 +11,7 @@ static uint64_t rotated(uint64_t x, unsigned by)
     return by ? x << by | x >> (64 - by) : x;
 }
 
-/* One more bit of the linear feedback shift register that makes the constants. */
+/* The next bit of the linear feedback shift register that generates the constants. */
 static int next_bit(uint8_t *lfsr)
 {
     const int bit = *lfsr & 1;
@@ -31,7 +31,7 @@ static void mix_columns(uint64_t a[5][5])
             a[y][x] ^= parity[(x + 4) % 5] ^ rotated(parity[(x + 1) % 5], 1);
 }
 
-/* Turns each lane by a triangular number while moving it to its new place. */
+/* Rotates each lane by a triangular number and moves it to its new place. */
 static void move_lanes(uint64_t a[5][5])
 {
     uint64_t carried = a[0][1];

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* With the padding of the original submission (first byte 1), not that of SHA-3. */
+/* Uses the padding of the original submission (first byte 1), not that of SHA-3. */
 void qn_keccak256_of(const uint8_t *data, size_t bytes, uint8_t out[32]);
 
 #endif

@@ -1,7 +1,7 @@
-/* kernels.c - what the engine knows of the kernels of tasks: cost, exactness, and made-up data to
- * measure them with.
+/* kernels.c - the kernels of tasks as ops: cost, exactness, and made-up data for measurements.
  *
- * Lengths that lie in tables on the device (messages, trees) are taken from the sizes of buffers.
+ * Lengths in tables on the device (messages, trees) are unknown here, so the sizes of buffers are
+ * used.
  */
 #include "domain/tasks/task.h"
 
@@ -44,7 +44,7 @@ static qn_cost cost_messages(const qn_op *op, const qn_op_use *use)
 {
     const double data = qn_cost_bytes(use, "data"), hash = qn_cost_bytes(use, "hash");
 
-    /* A message of one byte costs a whole block: 64 bytes per hash at least. */
+    /* A message of one byte costs a whole block, so count at least 64 bytes per hash. */
     return (qn_cost){ data + qn_cost_bytes(use, "start"), hash, op->work * (data + 2 * hash) };
 }
 
@@ -71,7 +71,7 @@ static qn_cost cost_sort(const qn_op *op, const qn_op_use *use)
     return (qn_cost){ bytes, bytes, op->work * n * log2(n + 2) };
 }
 
-/* What is needed. */
+/* Required sizes of buffers. */
 
 static double need_chain(const qn_op_use *use, QN_UNUSED int arg)
 {
@@ -108,9 +108,9 @@ static double need_rows(const qn_op_use *use, QN_UNUSED int arg)
 }
 
 /* Sort: rows of n floats, ascending, -0 before +0, NaNs last. Range x: rows. There is no kernel;
- * the engine brings its arguments to the host. */
+ * the engine copies its arguments to the host. */
 
-/* Floats in the order of integers: negative ones upside down, NaNs of either sign last. */
+/* Maps floats to integers in the same order: negative ones reversed, NaNs of either sign last. */
 static uint32_t order_key(float value)
 {
     uint32_t bits;
@@ -269,12 +269,12 @@ static void fill_merkle(const qn_op_sample *s, int arg, void *data)
     .name = id, .priority = prio, .kernel = id, .cost = cost_, .work = flops
 #define MAP_ROW(id, prio, flops)  ROW(id, prio, qn_cost_points, flops), .split = QN_SPLIT_X
 #define STEP_ROW(id, flops, code) MAP_ROW(id, 2, flops), .chain_step = 1 + code
-/* Functions that no standard rounds correctly. */
+/* Functions that no standard requires to be correctly rounded. */
 #define SMOOTH(id, flops) MAP_ROW(id, 2, flops), .exactness = QN_EXACT_REL, .tolerance = 1e-6
 
 const qn_op qn_task_kernels[] = {
     /* sorted by name */
-    /* Programs with exp and its like are compared by the tolerance; the others keep to it. */
+    /* The tolerance is for programs with exp and the like; other programs are well within it. */
     { ROW("chain", 1, qn_cost_chain, 1), .need = need_chain, .exactness = QN_EXACT_REL,
       .tolerance = 1e-6, .sample = sample_chain },
     { ROW("dot_part", 1, cost_chunks, 2), .sample = sample_reduce, .fill = fill_reduce },

@@ -1,4 +1,5 @@
-/* merkle.c - trees for callers: roots, and proofs that download only the nodes they need. */
+/* merkle.c - the public calls for trees: roots, and proofs that download only the nodes they
+ * need. */
 #include <quern/tasks.h>
 
 #include "engine/engine.h"
@@ -84,7 +85,7 @@ static qn_status read_node(const qn_trees *trees, int tree, int level, qn_i64 i,
     return qn_buf_read(trees->tree, (size_t)at * NODE, out, NODE, err);
 }
 
-/* The neighbour of node i among n, or -1 for one that moves up unchanged. */
+/* The sibling of node i among n, or -1 if the node moves up unchanged. */
 static qn_i64 neighbour(qn_merkle_rule rule, qn_i64 i, qn_i64 n)
 {
     if ((i ^ 1) < n)

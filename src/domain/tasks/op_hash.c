@@ -1,7 +1,7 @@
 /* op_hash.c - digests of many messages: sha256, keccak256.
  *
- * The messages of all tasks of a part follow each other byte by byte; a table holds their starts.
- * Lengths may differ: they come from the seed, as the bytes do.
+ * The messages of all tasks of a part are stored without gaps; a table has their starts. Lengths
+ * may differ: like the bytes, they come from the seed.
  */
 #include "domain/tasks/task.h"
 
@@ -25,7 +25,7 @@ static qn_status parse_lengths(const char *text, QN_UNUSED qn_merkle_rule rule, 
     out->min_len = out->max_len = DEFAULT_LENGTH;
     if (!*text)
         return QN_OK;
-    /* Digits only: strtoll would skip blanks and take signs. */
+    /* Digits only: strtoll would skip blanks and accept signs. */
     if (text[strspn(text, "0123456789-")] || text[0] == '-' || strlen(text) > 21)
         goto wrong;
     out->min_len = out->max_len = strtoll(text, &end, 10);
@@ -52,7 +52,6 @@ static qn_i64 length_of(const qn_task_spec *spec, qn_i64 i)
            (choices > 1 ? (qn_i64)(qn_random_u64(spec->seed + 1, (uint64_t)i) % choices) : 0);
 }
 
-/* All messages of a task. */
 static qn_i64 bytes_of(const qn_task_spec *spec)
 {
     qn_i64 bytes = 0;
@@ -69,7 +68,7 @@ static size_t result_bytes(const qn_task_spec *spec)
     return (size_t)spec->n * DIGEST;
 }
 
-/* A device hashes a byte in about the time of moving two. */
+/* A device hashes a byte in about the time it moves two. */
 static double cost(const qn_task_spec *spec)
 {
     const double len = 0.5 * (double)(spec->arg->min_len + spec->arg->max_len);
@@ -98,14 +97,14 @@ out:
     return st;
 }
 
-/* Arrays are filled one after the other: allocating the second may evict the first. */
+/* Fills one array after the other, because allocating the second may evict the first. */
 static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands, qn_err *err)
 {
     void *host;
     qn_i64 at = 0;
     qn_status st = QN_OK;
 
-    (void)operands; /* nothing is consumed: always all of them */
+    (void)operands; /* nothing is consumed, so always fill all */
     QN_TRY(qn_buf_host(part->table, QN_HOST_DISCARD, &host, err));
     for (int k = 0; k < part->n_tasks; k++) {
         const qn_task_span span = qn_task_part_span(plan, part, k);

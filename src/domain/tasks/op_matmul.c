@@ -1,4 +1,4 @@
-/* op_matmul.c - products of square matrices; those of one side share a launch. */
+/* op_matmul.c - products of square matrices; those of equal size share a launch. */
 #include "domain/tasks/task.h"
 
 #include "kernel/matmul.gen.h"
@@ -21,7 +21,7 @@ static size_t result_bytes(const qn_task_spec *spec)
     return (size_t)elems(spec) * sizeof(float);
 }
 
-/* A device does about ten multiplications in the time of one byte over the bus. */
+/* A device does about ten multiplications while one byte crosses the bus. */
 static double cost(const qn_task_spec *spec)
 {
     const double n = (double)spec->n;
@@ -56,7 +56,7 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands,
 {
     const qn_status st = qn_task_part_random(plan, part, part->x, 0, err);
 
-    (void)operands; /* nothing is consumed: always all of them */
+    (void)operands; /* nothing is consumed, so always fill all */
     return st == QN_OK ? qn_task_part_random(plan, part, part->y, 1, err) : st;
 }
 

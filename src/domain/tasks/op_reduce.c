@@ -1,7 +1,7 @@
 /* op_reduce.c - sum, dot and max: one number per task.
  *
- * The tasks of a part have no gaps between them and a table holds their starts, so one launch
- * serves all sizes up to the largest it was made for.
+ * The tasks of a part are stored without gaps and a table has their starts, so one launch works for
+ * all sizes up to the largest it was made for.
  */
 #include "domain/tasks/task.h"
 
@@ -77,7 +77,7 @@ static qn_status fill(qn_task_plan *plan, qn_task_part *part, unsigned operands,
     qn_status st = QN_OK;
     void *start;
 
-    (void)operands; /* nothing is consumed: always all of them */
+    (void)operands; /* nothing is consumed, so always fill all */
     QN_TRY(qn_task_part_random(plan, part, part->x, 0, err));
     if (part->y)
         QN_TRY(qn_task_part_random(plan, part, part->y, 1, err));
@@ -108,8 +108,8 @@ static float joined(reduction kind, float a, float b)
     return a + b;
 }
 
-/* The order of operations is part of the op: lane l takes every `lanes`-th number, then halves
- * of the lanes are joined until one is left. */
+/* The order of operations is part of the op: lane l takes every `lanes`-th number, then the lanes
+ * are joined by halves until one is left. */
 static float joined_tree(reduction kind, float *lane, int lanes)
 {
     for (int width = lanes / 2; width > 0; width /= 2)

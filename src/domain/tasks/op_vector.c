@@ -34,7 +34,8 @@ static qn_status fill_two(qn_task_plan *plan, qn_task_part *part, unsigned opera
                                                : st;
 }
 
-/* Shared by the three ops. Tasks start at multiples of 64 bytes, aligned for vectors and caches. */
+/* Shared by the three ops. Tasks start at multiples of 64 bytes, which is aligned for vectors and
+ * caches. */
 #define OF_VECTORS                                                                                 \
     .module = "vector", .type = "float", .max_n = (qn_i64)1 << 30, .align = 64 / sizeof(float),    \
     .can_cut = 1, .is_padded = 1, .check_elems = 1 << 16, .elems = qn_task_elems_n,                \

@@ -1,6 +1,6 @@
-/* ops.c - from tasks as a caller writes them to checked specs.
+/* ops.c - turns the tasks of a caller into checked specs.
  *
- * Arguments are read once per distinct text, however many tasks share it.
+ * Each distinct argument text is parsed only once.
  */
 #include "domain/tasks/task.h"
 
@@ -38,7 +38,7 @@ int qn_task_arg_compare(const qn_task_arg *a, const qn_task_arg *b)
     return a == b ? 0 : memcmp((const char *)a, (const char *)b, sizeof *a);
 }
 
-/* Pieces that several ops use. */
+/* Functions used by several ops. */
 
 qn_status qn_task_parse_none(const char *text, QN_UNUSED qn_merkle_rule rule,
                              QN_UNUSED qn_task_arg *out, qn_err *err)
@@ -150,7 +150,7 @@ static qn_status new_arg(const qn_task_op *op, const char *text, qn_merkle_rule 
                                                  : qn_fail(err, QN_ERR_NOMEM, "out of host memory");
 }
 
-/* The argument of a task. Neighbours mostly share it, so `last` is tried first. */
+/* The argument of a task. Adjacent tasks mostly have the same one, so `last` is tried first. */
 static qn_status find_arg(const qn_task_op *op, const char *text, qn_merkle_rule rule,
                           qn_task_list *list, qn_map *known, arg_node **last, qn_err *err)
 {
@@ -194,8 +194,8 @@ qn_status qn_task_list_read(const qn_task *tasks, int n, const qn_tasks_options 
     qn_status st = QN_OK;
 
     if (n < 1 || n > QN_MAX_TASKS)
-        QN_FAIL(err, n < 1 ? QN_ERR_USAGE : QN_ERR_LIMIT, "a batch of %d tasks; it has 1 to %d", n,
-                QN_MAX_TASKS);
+        QN_FAIL(err, n < 1 ? QN_ERR_USAGE : QN_ERR_LIMIT, "a batch of %d tasks; must have 1 to %d",
+                n, QN_MAX_TASKS);
     QN_TRY(QN_NEW(list.specs, n, "a batch of tasks", err));
     QN_TRY(QN_NEW(list.texts, n, "a batch of tasks", err));
     for (int i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* options.c - the options of a qn_tasks, from their list. */
+/* options.c - the option table of a qn_tasks. */
 #include "domain/tasks/task.h"
 
 #include "util/options.h"

@@ -1,8 +1,8 @@
-/* plan.c - arrays and one graph for a batch.
+/* plan.c - makes arrays and one graph for a batch.
  *
- * Inputs are written straight into the host copies of the arrays, and only when they are not
- * there already. Tasks of a part follow each other without gaps except for alignment, also in a
- * plan with more room: elements after the last task are computed and ignored.
+ * Inputs are written directly into the host copies of the arrays, and only if they are not already
+ * there. Tasks of a part are stored without gaps except for alignment, even in a padded plan:
+ * elements after the last task are computed and ignored.
  */
 #include "domain/tasks/task.h"
 
@@ -19,7 +19,7 @@ static void free_part(qn_task_part *part)
 {
     for (int d = 0; d < QN_MAX_DEVICES; d++)
         qn_graph_free(part->graphs[d]);
-    if (part->trees) { /* the arrays are theirs */
+    if (part->trees) { /* they own the arrays */
         qn_trees_free(part->trees);
         return;
     }
@@ -77,7 +77,7 @@ out:
     return st;
 }
 
-/* Parts have copies of their arguments: the batch may be gone. */
+/* Copies the arguments of the parts, since the batch may be freed before the plan. */
 static qn_status own_args(qn_task_plan *plan, qn_err *err)
 {
     if (!(plan->args = calloc((size_t)plan->n_parts, sizeof *plan->args)))
@@ -89,8 +89,8 @@ static qn_status own_args(qn_task_plan *plan, qn_err *err)
     return QN_OK;
 }
 
-/* Memory of arrays is allocated when they are filled. A batch beyond the memory would fail halfway,
- * or be killed where the system overcommits. */
+/* Checks memory early: arrays are allocated when they are filled, so a batch that is too large
+ * would fail halfway, or be killed if the system overcommits. */
 static qn_status check_memory(const qn_task_plan *plan, qn_err *err)
 {
     const uint64_t total = qn_device_get(plan->ctx, QN_CPU_SLOT)->mem_total;
@@ -143,7 +143,7 @@ static int holds(const qn_task_plan *plan, const qn_task_spec *specs)
     return 1;
 }
 
-/* Where each task begins in its part. */
+/* Computes where each task begins in its part. */
 static void place_tasks(qn_task_plan *plan)
 {
     for (int p = 0; p < plan->n_parts; p++) {
@@ -274,7 +274,7 @@ out:
 
 /* Results. */
 
-/* Results lie like the elements, or one per task after the other. */
+/* Results are stored like the elements, or one per task. */
 static qn_status piece_of(const qn_task_plan *plan, const qn_task_part *part, int k,
                           const char *data, qn_task_piece_fn fn, void *user, qn_err *err)
 {

@@ -1,10 +1,10 @@
 /* plan_cache.c - finds or makes the plan for a batch.
  *
- * Two caches of plans, both of which evict the least recently used. The exact one is keyed by the
- * ops, arguments and sizes of a batch; its plans are packed tightly. The other is keyed by buckets
- * instead of sizes; its plans have room for every size of a bucket, but copy the unused room, too.
- * Which is faster, such a plan or a new one, depends on device and sizes, so both are timed. A
- * batch that is repeated always gets a tight plan.
+ * There are two caches of plans, which both evict the least recently used. The exact one is keyed
+ * by the ops, arguments and sizes of a batch, and its plans are packed tightly. The other is keyed
+ * by buckets instead of sizes; its plans fit every size of a bucket but copy the padding too.
+ * Whether such a plan or a new one is faster depends on device and sizes, so both are timed. A
+ * repeated batch always gets a tight plan.
  */
 #include "domain/tasks/task.h"
 
@@ -18,9 +18,9 @@ enum { KEY = QN_SHA256_BYTES, TIGHT = 0, PADDED = 1, TRY_OTHER = 32 };
 
 typedef struct {
     uint8_t key[KEY];
-    qn_task_plan *plan; /* NULL: the key is known, but another plan served it */
+    qn_task_plan *plan; /* NULL: the key is known, but another plan was used */
     uint64_t tick;      /* 0: free */
-    /* for buckets: time of a batch of new sizes by either way, and number of tries */
+    /* for buckets: time of a batch of new sizes either way, and number of tries */
     double us[2];
     uint64_t tries[2];
 } entry;
@@ -106,7 +106,7 @@ static void make_key(const qn_task_spec *specs, int n, int by_bucket, uint8_t ke
     qn_sha256_end(&hash, key);
 }
 
-/* The entry of the key, empty if it is new; the oldest one is evicted for it. */
+/* The entry of the key. A new entry is empty and evicts the oldest one. */
 static entry *find(qn_task_cache *cache, entry *entries, const uint8_t key[KEY])
 {
     entry *oldest = entries;
@@ -133,7 +133,7 @@ static int was_seen(const qn_task_cache *cache, const uint8_t key[KEY])
     return 0;
 }
 
-/* Evicts the oldest plans, but not `keep`, while all together hold too much memory. */
+/* Evicts the oldest plans, but not `keep`, while plans use too much memory in all. */
 static void trim(qn_task_cache *cache, const entry *keep)
 {
     for (;;) {
@@ -166,12 +166,12 @@ static int can_pad(const qn_task_spec *specs, int n)
     return 0;
 }
 
-/* Chooses how to serve a batch of new sizes: an untried way first, then the faster one, and the
+/* Chooses the plan for a batch of new sizes: an untried kind first, then the faster one, and the
  * other one again from time to time. */
 static int pick_way(const entry *e)
 {
     const uint64_t all = e->tries[TIGHT] + e->tries[PADDED];
-    /* Sizes differ from batch to batch, so padding must win clearly. */
+    /* Times vary because sizes differ between batches, so padding must be clearly faster. */
     const int faster = e->us[PADDED] <= 0.9 * e->us[TIGHT] ? PADDED : TIGHT;
 
     if (!e->plan && !e->tries[TIGHT])
@@ -191,7 +191,8 @@ void qn_task_cache_observe(qn_task_cache *cache, double us)
     cache->watched = NULL;
     if (!e)
         return;
-    /* Down at once, up by halves: a single slow run, such as one that compiles, counts little. */
+    /* A faster time is taken at once, a slower one by half, so that a single slow run (one that
+     * compiles, for example) counts little. */
     if (e->tries[way] && us > e->us[way])
         us = (us + e->us[way]) / 2;
     e->us[way] = us;
@@ -219,7 +220,7 @@ out:
     return st;
 }
 
-/* The plan of an entry, made when it has none. */
+/* The plan of an entry, made on first use. */
 static qn_status plan_of(qn_task_cache *cache, entry *e, int n, int is_padded, qn_task_plan **out,
                          qn_task_found *found, qn_err *err)
 {

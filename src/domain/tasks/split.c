@@ -1,9 +1,10 @@
-/* split.c - the parts of a plan over several devices.
+/* split.c - divides the parts of a plan among several devices.
  *
  * A part has one set of arrays, which any device may use, and one graph per device. So inputs are
  * made once, results stay in one place, and a part that runs on the same device again reuses its
- * recording. With a shared queue the largest part goes first, so the last ones to finish are small.
- * With blocks, parts are dealt like cards, so that blocks of equal count are about equal in work.
+ * recording. With a shared queue the largest parts go first, so that the last ones to finish are
+ * small. With blocks, parts are dealt like cards, so that blocks with equal numbers of parts have
+ * about equal work.
  */
 #include "domain/tasks/task.h"
 
@@ -28,7 +29,7 @@ struct qn_task_split {
     qn_task_plan *plan; /* of the run in progress */
     item *items, *dealt;
     int cap;
-    qn_map names; /* the names that were returned */
+    qn_map names; /* names returned so far */
 };
 
 static qn_task_part *part_of(const qn_task_split *split, qn_i64 item_i)
@@ -63,7 +64,7 @@ out:
     return st;
 }
 
-/* Inputs were made before the run. A part that another device tried may be lost with that
+/* Inputs were made before the run, but a part that another device tried may be lost with that
  * device. */
 static qn_status prepare(void *user, QN_UNUSED int device, QN_UNUSED int slot, qn_i64 first,
                          QN_UNUSED qn_i64 count, qn_err *err)
@@ -82,7 +83,7 @@ static qn_status deliver(void *user, int device, QN_UNUSED int slot, qn_i64 firs
 
     part->slot = device;
     part->device = qn_device_id(split->ctx, device);
-    /* The CPU runs it by choice, unless another device tried it before. */
+    /* It is a fallback if the CPU is not in the set, or another device tried the part before. */
     part->fell_back = device == QN_CPU_SLOT && (!split->has_cpu || part->n_tries > 1);
     return QN_OK;
 }

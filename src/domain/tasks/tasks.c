@@ -1,7 +1,7 @@
-/* tasks.c - run a batch.
+/* tasks.c - runs batches.
  *
- * When a batch is repeated, quern only compares it with the last one, runs the graph and records
- * the results: it looks for no plan, makes no input and allocates no memory.
+ * A repeated batch is only compared with the last one; then the graph runs and results are
+ * recorded, without planning, making inputs or allocating memory.
  */
 #include "domain/tasks/task.h"
 
@@ -25,10 +25,10 @@ enum { N_MODULES = sizeof modules / sizeof *modules };
 typedef struct {
     qn_metric *executions, *failures, *cpu_fallbacks;
     qn_metric *last_size;  /* merkle: last_tree_size, others: last_batch_size */
-    qn_metric *latency_ms; /* observe; last, avg, min and max are read from it */
+    qn_metric *latency_ms; /* observed; last, avg, min and max are derived from it */
 } module_series;
 
-/* Series of one bucket. A bucket is known once its series exist. */
+/* Series of one bucket, made when the bucket is first used. */
 typedef struct {
     qn_metric *tasks, *elems;
 } bucket_series;
@@ -45,7 +45,7 @@ struct qn_tasks {
     qn_task_cache *cache;
     qn_task_split *split; /* NULL: the router places every stage */
     qn_task_list list;    /* the last batch */
-    qn_task_plan *plan;   /* its plan, NULL when there is none */
+    qn_task_plan *plan;   /* its plan, or NULL */
     qn_task_result *results;
     size_t cap_results;
     qn_map buckets; /* "op bucket" -> bucket_series */
@@ -90,7 +90,7 @@ static void find_series(qn_tasks *tasks)
         m->modules[i] = module_of_name(metrics, modules[i]);
 }
 
-/* NULL when the context and the options mean one device, or leave it to the router. */
+/* NULL if the context and the options mean one device, or leave placement to the router. */
 static qn_status make_split(qn_ctx *ctx, const qn_tasks_options *options, qn_task_split **out,
                             qn_err *err)
 {
@@ -122,7 +122,7 @@ qn_status qn_tasks_new(qn_ctx *ctx, const qn_tasks_options *options, qn_tasks **
     if (tasks->options.chunk_elems > MAX_CHUNK)
         tasks->options.chunk_elems = MAX_CHUNK;
     QN_TRY(make_split(ctx, &tasks->options, &tasks->split, err));
-    tasks->options.devices = NULL; /* the caller's */
+    tasks->options.devices = NULL; /* belongs to the caller */
     QN_TRY(qn_task_cache_new(ctx, &tasks->options, qn_task_split_shares(tasks->split),
                              &tasks->cache, err));
     find_series(tasks);
@@ -202,7 +202,7 @@ static bucket_series *find_bucket(qn_tasks *tasks, const qn_task_spec *spec, int
     return bucket;
 }
 
-/* Counts the tasks of each bucket: neighbours, since positions are sorted. */
+/* Counts the tasks of each bucket, which are adjacent because positions are sorted. */
 static void count_buckets(qn_tasks *tasks)
 {
     const qn_task_plan *plan = tasks->plan;
@@ -491,7 +491,7 @@ out:
 
 qn_status qn_tasks_verify(qn_tasks *tasks, qn_err *err)
 {
-    qn_err first = { .status = QN_OK }; /* later calls use err as well */
+    qn_err first = { .status = QN_OK }; /* later calls use err too */
     qn_status st = QN_OK;
 
     for (int i = 0; i < tasks->stats.n_tasks; i++) {
@@ -522,7 +522,7 @@ qn_status qn_tasks_memory_map(const qn_tasks *tasks, const char *path, qn_err *e
 
     if (!tasks->plan)
         return qn_fail(err, QN_ERR_USAGE, "memory map: no batch has run");
-    /* After runs of the graphs of parts, the graph of the whole plan is not compiled yet. */
+    /* After runs with graphs of parts, the graph of the whole plan is not compiled yet. */
     if (tasks->split)
         QN_TRY(qn_graph_compile(tasks->plan->graph, err));
     QN_TRY(qn_graph_memory_map(tasks->plan->graph, path, err));

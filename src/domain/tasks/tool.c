@@ -1,4 +1,4 @@
-/* tool.c - what tasks registers with the engine. */
+/* tool.c - registers tasks with the engine. */
 #include "domain/tools.h"
 #include "domain/tasks/task.h"
 
@@ -10,7 +10,7 @@ static QN_DERIVE(throughput)
     return ms > 0 ? 1000 * qn_metric_value(metrics, "hybrid_batch_size", labels) / ms : 0;
 }
 
-/* Names of one module; `unit` is what its stages work on. */
+/* Names of one module; `unit` is the unit of work of its stages. */
 #define LATENCY(id) "gpu_" id "_last_latency_ms"
 #define MODULE(id, unit)                                                                           \
     QN_COUNTER_ROW("gpu_" id "_executions_total", "Stages of " id " given to a device"),           \

@@ -1,7 +1,7 @@
-/* trees.c - how the kernels of merkle.c and merkle_rfc.c are launched for a set of trees.
+/* trees.c - launches the kernels of merkle.c and merkle_rfc.c for a set of trees.
  *
  * One launch per level of the largest tree computes that level of all trees, until the rest of the
- * largest fits into the local memory of one group, which then computes the root alone.
+ * largest fits into the local memory of one group. Then one group per tree computes the root.
  */
 #include "trees.h"
 
@@ -42,7 +42,7 @@ static qn_status check(const qn_i64 *from, int n_trees, qn_err *err)
 
     if (n_trees < 1 || from[0])
         return qn_fail(err, QN_ERR_USAGE,
-                       "merkle: %d trees from leaf %lld on; at least 1 from 0 on", n_trees,
+                       "merkle: %d trees from leaf %lld on; must be at least 1, from 0 on", n_trees,
                        n_trees < 1 ? 0LL : (long long)from[0]);
     for (int t = 0; t < n_trees; t++)
         if (from[t + 1] <= from[t])

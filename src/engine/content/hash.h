@@ -12,8 +12,8 @@ static inline uint64_t qn_content_mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 32;
 }
 
-/* Reads eight bytes at a time in four strands, since a single strand waits for its multiplications,
- * and all new content goes through here. */
+/* Reads eight bytes at a time in four independent strands, since a single strand would wait for its
+ * multiplications. It must be fast because all new content is hashed. */
 static inline uint64_t qn_content_hash(uint64_t handle, const unsigned char *bytes, size_t n)
 {
     enum { STRANDS = 4, WIDTH = STRANDS * sizeof(uint64_t) };

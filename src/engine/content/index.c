@@ -1,6 +1,6 @@
 /* index.c - the entries of a content store: a hash index, and lists in two orders.
  *
- * Entries are named by number, since the array moves when it grows.
+ * Entries are identified by index, since the array moves when it grows.
  */
 #include "engine/content/content_impl.h"
 

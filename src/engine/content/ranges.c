@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Taken ranges lie between free ones, so there is at most one more free range than taken ones. */
+/* Free ranges alternate with taken ones, so there is at most one more free range than taken
+ * ranges. */
 qn_status qn_content_ranges_reserve(qn_content_ranges *ranges, qn_err *err)
 {
     return QN_GROW(ranges->free, ranges->n_taken + 1, &ranges->room, "ranges of a content store",

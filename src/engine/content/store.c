@@ -115,7 +115,7 @@ static void drop(qn_content_store *store, uint32_t i)
     store->stats.evictions++;
 }
 
-/* The least recently used entry that nobody holds, from `i` towards newer ones. */
+/* The least recently used entry without holds, searching from `i` towards newer entries. */
 static uint32_t oldest_idle(const qn_content_store *store, uint32_t i)
 {
     while (i != QN_NO_CONTENT && store->index.items[i].holds)
@@ -123,7 +123,8 @@ static uint32_t oldest_idle(const qn_content_store *store, uint32_t i)
     return i;
 }
 
-/* Finds room for `bytes`, evicting others if need be; 0 when that does not help. */
+/* Finds space for `bytes`, evicting other entries if needed; returns 0 if there is still not
+ * enough. */
 static int find_room(qn_content_store *store, size_t bytes, size_t *at)
 {
     uint32_t next = store->index.ends[QN_BY_USE].older;
@@ -192,7 +193,7 @@ out:
     return st;
 }
 
-/* Whether the content of the entry is this one, once moved to the entry's place. */
+/* Whether the entry has the wanted content, after moving its handles to the entry's place. */
 static qn_status is_same(qn_content_store *store, const qn_content_entry *entry,
                          const qn_content *wanted, uint64_t hash, int *same, qn_err *err)
 {

@@ -1,4 +1,4 @@
-/* abi.c - sizes and offsets of what a binding declares again. */
+/* abi.c - sizes and offsets of public structs, for bindings that declare them again. */
 #include "engine/engine.h"
 
 static const qn_abi_entry table[] = {

@@ -1,4 +1,5 @@
-/* context.c - open and close: find devices, give each its pool, budget and metrics. */
+/* context.c - opens and closes a context: finds devices, gives each its pool, budget and
+ * metrics. */
 #include "engine/device/context.h"
 
 #include "engine/device/kcache.h"
@@ -184,7 +185,7 @@ static qn_status open_device(qn_ctx *ctx, const qn_backend *backend, int index,
     return QN_OK;
 }
 
-/* Does the --backend value (a comma list) name this device? */
+/* Whether the --backend value (separated by commas) names this device. */
 static int is_wanted(const char *wanted, const char *backend, int index)
 {
     char id[40];
@@ -241,7 +242,7 @@ static qn_status scan_backend(qn_ctx *ctx, int b, const char *wanted, const qn_h
     return QN_OK;
 }
 
-/* A device asked for by name that is not there: a fallback at stage `init`. */
+/* Reports a missing device that was requested by name, as a fallback of stage `init`. */
 static qn_status note_absent(qn_ctx *ctx, const char *name, qn_err *err)
 {
     for (int b = 0; b < ctx->n_backends; b++) {
@@ -260,7 +261,7 @@ static qn_status note_absent(qn_ctx *ctx, const char *name, qn_err *err)
     return qn_fail(err, QN_ERR_USAGE, "unknown backend '%s' (auto cpu opencl cuda sim)", name);
 }
 
-/* Adds the devices that one part of the --backend value names. */
+/* Adds the devices named by one part of the --backend value. */
 static qn_status add_candidates(qn_ctx *ctx, const char *name, qn_err *err)
 {
     unsigned found = 0;
@@ -272,8 +273,8 @@ static qn_status add_candidates(qn_ctx *ctx, const char *name, qn_err *err)
     return found ? QN_OK : note_absent(ctx, name, err);
 }
 
-/* One name pins all stages to its (first) device. A list leaves the choice among its devices to
- * the router; the CPU is one of them only when it is named, or when nothing else is there. */
+/* One name pins all stages to its (first) device. With a list, the router chooses among its
+ * devices; the CPU is one of them only if it is named or nothing else is available. */
 static qn_status choose_devices(qn_ctx *ctx, const char *wanted, qn_err *err)
 {
     char name[64];
@@ -397,7 +398,7 @@ void qn_ctx_close(qn_ctx *ctx)
 {
     qn_err ignored;
 
-    /* In a child of the process that opened it, devices and their memory are the parent's. */
+    /* In a forked child, devices and their memory belong to the parent. */
     if (!ctx || qn_ctx_is_inherited(ctx))
         return;
     qn_router_close(ctx);

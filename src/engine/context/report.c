@@ -1,4 +1,4 @@
-/* report.c - from the context to the exporters. */
+/* report.c - passes the state of a context to the exporters. */
 #include "engine/telemetry/export.h"
 
 #include "engine/telemetry/metrics.h"
@@ -20,7 +20,7 @@ static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
                      { "pool_usage_rejects", (double)s.usage_rejects },
                      { "pool_trims", (double)s.trims } };
 
-    /* Counters only grow: add what is new since the last look. */
+    /* Counters only grow: add the difference since the last refresh. */
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
         qn_metric *metric = qn_metric_of(ctx->metrics, counters[i].name, by_pool);
 
@@ -32,7 +32,7 @@ static void refresh_pool(qn_ctx *ctx, const char *name, const qn_pool *pool)
     qn_metric_set(qn_metric_of(ctx->metrics, "pool_bytes_waste", by_pool), (double)s.bytes_waste);
 }
 
-/* Memory that residency costs beyond the data it tracks. */
+/* Updates the memory overhead of residency tracking. */
 static void refresh_overhead(qn_ctx *ctx)
 {
     double data = 0, overhead = 0;
@@ -65,7 +65,7 @@ void qn_report_refresh(qn_ctx *ctx)
     refresh_overhead(ctx);
 }
 
-/* The plain description of the run that exporters want. */
+/* The description of the run for exporters. */
 typedef struct {
     qn_run_report report;
     qn_run_device devices[QN_MAX_DEVICES];

@@ -1,4 +1,4 @@
-/* settings.c - read options and environment. */
+/* settings.c - reads options and environment. */
 #include "engine/device/context.h"
 
 #include "engine/ops/registry.h"
@@ -20,7 +20,7 @@ static const char *pick(const char *flag, const char *variable, const char *othe
 
 const char *qn_settings_backend(const qn_options *options)
 {
-    /* The CPU backend is the one that checks. */
+    /* Only the CPU backend checks ranges. */
     if (qn_env_number("QUERN_CHECK_RANGES", 0) > 0)
         return "cpu";
     return pick(options->backend, "QUERN_BACKEND", pick(NULL, "QUERN_DEVICES", "auto"));
@@ -41,7 +41,7 @@ int qn_settings_is_hidden(const char *backend)
     const char *hidden = qn_env("QUERN_HIDE");
     char item[64];
 
-    if (!strcmp(backend, "cpu")) /* it is what everything falls back to */
+    if (!strcmp(backend, "cpu")) /* everything falls back to it */
         return 0;
     for (int i = 0; hidden && qn_list_item(hidden, i, item, sizeof item); i++)
         if (!strcmp(item, backend))
@@ -76,7 +76,7 @@ static qn_status parse_route(const char *text, qn_route_mode *out, qn_err *err)
             *out = (qn_route_mode)i;
             return QN_OK;
         }
-    return qn_fail(err, QN_ERR_USAGE, "route '%s' is none of auto, cpu, gpu, balance, static",
+    return qn_fail(err, QN_ERR_USAGE, "route '%s' is not one of auto, cpu, gpu, balance, static",
                    text);
 }
 
@@ -96,7 +96,7 @@ static qn_status resolve_folders(qn_ctx *ctx, const qn_options *options, qn_err 
     qn_status st = QN_OK;
 
     if (qn_env_number("QUERN_CACHE", 1) > 0) {
-        /* Without a home there is no cache; that is no reason to fail. */
+        /* Without a home folder there is no cache, which is not an error. */
         if (qn_cache_dir(ctx->settings.cache_dir, sizeof ctx->settings.cache_dir,
                          options->cache_dir) != QN_OK)
             qn_log_put(&ctx->log, QN_LOG_WARN,
@@ -144,7 +144,7 @@ qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *er
     ctx->log.to = stderr;
     QN_TRY(qn_env_check(err));
     if (qn_log_parse(level, &ctx->log.level))
-        QN_FAIL(err, QN_ERR_USAGE, "log level '%s' is none of none, error, warn, info, debug",
+        QN_FAIL(err, QN_ERR_USAGE, "log level '%s' is not one of none, error, warn, info, debug",
                 level);
     QN_TRY(
         parse_route(pick(options->route, "QUERN_ROUTE", "auto"), &ctx->settings.route_mode, err));

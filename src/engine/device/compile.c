@@ -45,7 +45,7 @@ int qn_compile_threads(void)
     return (int)qn_env_number("QUERN_COMPILE_THREADS", cores > MOST ? MOST : (double)cores);
 }
 
-/* Registers and local memory of run-time kernels, where the backend reports them. */
+/* Records registers and local memory of run-time kernels, if the backend reports them. */
 static void note_resources(qn_device *device, const qn_kernel_module *module, const qn_module *made)
 {
     qn_metrics *const metrics = device->ctx->metrics;

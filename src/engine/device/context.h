@@ -1,4 +1,5 @@
-/* context.h - what the engine's files share: the context, its devices, their streams. */
+/* context.h - declarations shared by the engine's files: the context, its devices, their
+ * streams. */
 #ifndef QN_ENGINE_CONTEXT_H
 #define QN_ENGINE_CONTEXT_H
 
@@ -20,23 +21,23 @@ typedef struct qn_pack qn_pack;
 typedef struct qn_ahead qn_ahead;
 typedef struct qn_ledger qn_ledger;
 
-/* A point in the work of one stream of a device: "everything up to submission seq". seq 0 is
- * always in the past. Cheaper than an event per buffer: events are made only for waits. */
+/* A point in the work of one stream of a device: "everything up to submission seq"; seq 0 is always
+ * in the past. This is cheaper than an event per buffer, since events are made only for waits. */
 typedef struct qn_point {
     qn_stream stream;
     uint64_t seq;
 } qn_point;
 
-/* Points on several streams of one device, one per stream: all of them together. */
+/* One point on each of several streams of a device. */
 typedef struct qn_points {
     uint64_t seq[QN_N_STREAMS];
 } qn_points;
 
-/* Where one stream of a device stands. */
+/* Progress of one stream of a device. */
 typedef struct qn_timeline {
     uint64_t submitted; /* seq of the last submission */
     uint64_t done;      /* known to be finished */
-    qn_event *mark;     /* youngest recorded event, NULL when none is pending */
+    qn_event *mark;     /* latest recorded event, NULL if none is pending */
     uint64_t mark_seq;
     uint64_t seen[QN_N_STREAMS]; /* this stream already waits for seen[s] of stream s */
 } qn_timeline;
@@ -77,8 +78,8 @@ typedef struct qn_device {
     qn_device_metrics m;
     int lost;
     int is_loss_counted;
-    char failure[480]; /* why a split went on without it last, with the stage; "": none did */
-    unsigned n_queued; /* stages submitted and not waited for, of all graphs */
+    char failure[480]; /* why a split last continued without it, with the stage; "": none did */
+    unsigned n_queued; /* stages of all graphs submitted and not yet waited for */
 } qn_device;
 
 /* Series of the whole context that hot paths update. */
@@ -99,21 +100,21 @@ typedef struct qn_stage_log {
 } qn_stage_log;
 
 struct qn_ctx {
-    pid_t pid;   /* the process that opened it, */
-    int n_forks; /* and how many forks there had been */
+    pid_t pid;   /* the process that opened it */
+    int n_forks; /* number of forks before that */
     qn_log log;
     qn_device devices[QN_MAX_DEVICES];
     int n_devices;
-    int pinned;                        /* slot that --backend names alone, -1 for auto and lists */
-    qn_fallback_policy graph_fallback; /* that graphs begin with */
+    int pinned;                        /* slot of the only device in --backend, else -1 */
+    qn_fallback_policy graph_fallback; /* initial policy of graphs */
     unsigned candidates;               /* devices the router may choose, one bit per slot */
     int is_list;                       /* --backend names several */
-    const qn_device *timekeeper; /* device whose clock is the context's, NULL: the monotonic one */
+    const qn_device *timekeeper; /* device whose clock the context uses, NULL: monotonic clock */
     qn_backend_state backends[QN_MAX_BACKENDS];
     int n_backends;
 
     qn_settings settings;
-    uint64_t verify_seen; /* device stages that could have been checked */
+    uint64_t verify_seen; /* device stages that were eligible for a check */
 
     qn_metrics *metrics;
     qn_ctx_metrics_cache m;
@@ -127,7 +128,7 @@ struct qn_ctx {
     qn_pool *host_pool; /* pinned where a device offers it */
     qn_device *pinner;  /* the device whose host_alloc the host pool uses, or NULL */
     qn_buf *bufs;       /* all buffers, for eviction */
-    qn_ledger *ledger;  /* NULL: none is kept */
+    qn_ledger *ledger;  /* NULL: no ledger */
     uint64_t tick;      /* LRU time */
     qn_transfer_count transfers;
     qn_map stage_logs; /* name and device -> qn_stage_log */
@@ -135,51 +136,52 @@ struct qn_ctx {
     char started[24];
 };
 
-/* Process.c. */
+/* process.c. */
 
-/* Notes the process that opens the context. */
+/* Records the process that opens the context. */
 void qn_process_enter(qn_ctx *ctx);
 
-/* Devices are found, opened and closed by one thread at a time, of all contexts together. */
+/* Only one thread of the process at a time finds, opens or closes devices. */
 void qn_drivers_lock(void);
 void qn_drivers_unlock(void);
 
-/* Counts the devices of qn_backends[b]. Fails in a child of a process that has used its driver. */
+/* Counts the devices of qn_backends[b]. Fails in a forked child if the parent has used the
+ * driver. */
 qn_status qn_drivers_count(int b, const qn_hal_config *config, qn_backend_state *state,
                            qn_err *err);
 
-/* True in a child of the process that opened the context on devices. */
+/* Whether this is a forked child of the process that opened the context on devices. */
 int qn_ctx_is_inherited(const qn_ctx *ctx);
 
-/* At the start of a public call: no pointer of `...` is NULL, and `of`, if not NULL, has a context
- * of this process. */
+/* Checks at the start of a public call that no pointer in `...` is NULL, and that `of`, if not
+ * NULL, has a context of this process. */
 #define QN_CHECK_CALL(ctx, err, ...)                                                               \
     qn_check_call(__func__, ctx, #__VA_ARGS__, (const void *const[]){ __VA_ARGS__ },               \
                   sizeof((const void *const[]){ __VA_ARGS__ }) / sizeof(void *), err)
 qn_status qn_check_call(const char *call, const qn_ctx *ctx, const char *names,
                         const void *const *given, size_t n, qn_err *err);
 
-/* Device.c. */
+/* device.c. */
 qn_status qn_device_check(const qn_ctx *ctx, int device, qn_err *err); /* is there one? */
 
-/* Stream.c. */
+/* stream.c. */
 
-/* Notes one submission on `on`; the point it stands at. */
+/* Counts one submission on `on` and returns its point. */
 qn_point qn_stream_step(qn_device *device, qn_stream on);
 
-/* Makes stream `on` wait for `point`; nothing happens when it already does. */
+/* Makes stream `on` wait for `point`, unless it already does. */
 qn_status qn_stream_wait(qn_device *device, qn_stream on, qn_point point, qn_err *err);
 
-/* The same with an event that stands for the submission of `point` exactly, not for what its
- * stream was given since. */
+/* Like qn_stream_wait, but with an event recorded exactly at `point`, so later work on that stream
+ * does not count. */
 qn_status qn_stream_meet(qn_device *device, qn_stream on, qn_event *event, qn_point point,
                          qn_err *err);
 
-/* The host waits. QN_ERR_DEVICE_LOST marks the device, whoever comes upon it first. */
+/* Makes the host wait. On QN_ERR_DEVICE_LOST the device is marked as lost. */
 qn_status qn_point_await(qn_device *device, qn_point point, qn_err *err);
 int qn_point_is_done(qn_device *device, qn_point point);
 
-/* The same for all of several points. */
+/* The same operations for a set of points. */
 void qn_points_add(qn_points *points, qn_point point);
 qn_status qn_stream_wait_all(qn_device *device, qn_stream on, const qn_points *points, qn_err *err);
 qn_status qn_points_await(qn_device *device, const qn_points *points, qn_err *err);
@@ -189,55 +191,53 @@ int qn_points_are_done(qn_device *device, const qn_points *points);
 qn_status qn_device_sync(qn_device *device, qn_err *err);
 void qn_streams_close(qn_device *device);
 
-/* Settings.c: flag beats environment beats default, resolved once per context. */
+/* settings.c: flags override the environment, which overrides defaults; resolved once per
+ * context. */
 
 /* Fills the plain settings of the context (log, route, fallback, threads, budgets, folders). */
 qn_status qn_settings_resolve(qn_ctx *ctx, const qn_options *options, qn_err *err);
 
-/* All fault rules, of the option and of the environment, into `out`. */
+/* Appends all fault rules, from the option and the environment, to `out`. */
 void qn_settings_faults(const qn_options *options, qn_str *out);
 
-/* "80%" of `free_bytes`, or "512M", into bytes. */
+/* Converts "80%" of `free_bytes`, or "512M", to bytes. */
 qn_status qn_settings_budget(const char *text, uint64_t free_bytes, size_t *out, qn_err *err);
 
-/* Fault.c: faults on demand, of QUERN_FAULT and qn_options.fault.
+/* fault.c: injected faults, from QUERN_FAULT and qn_options.fault.
  *
- * A comma list of rules `where[:stage][>bytes][@n][*count]`; where = compile alloc launch
- * copy_h2d copy_d2h timeout device_lost corrupt. Parts `sim.key=value` are limits of the sim
- * device. Without rules a check is one test of a pointer. */
+ * A list, separated by commas, of rules `where[:stage][>bytes][@n][*count]`; where = compile alloc
+ * launch copy_h2d copy_d2h timeout device_lost corrupt. Parts `sim.key=value` are limits of the sim
+ * device. Without rules a check only tests a pointer. */
 
-/* Parses `rules` (NULL or "" gives *out = NULL). sim.* parts are appended to
- * `sim`; they are checked whether or not a sim device is opened. */
+/* Parses `rules` (NULL or "" gives *out = NULL). sim.* parts are appended to `sim`; they are
+ * checked even if no sim device is opened. */
 qn_status qn_faults_new(const char *rules, qn_faults **out, qn_str *sim, qn_err *err);
 void qn_faults_free(qn_faults *faults);
 
-/* Counts one event and says whether a rule wants it to fail. `stage` and `bytes` may be NULL
- * and 0. */
+/* Counts one event and returns whether a rule makes it fail. `stage` may be NULL, `bytes` 0. */
 int qn_fault_hits(qn_faults *faults, const char *where, const char *stage, size_t bytes);
 
-/* Fallback.c: the line that is never silent, its counters, and the health of devices. */
+/* fallback.c: logs and counts fallbacks, and tracks the health of devices. */
 
 qn_fallbacks *qn_fallbacks_new(void);
 void qn_fallbacks_free(qn_fallbacks *list);
 
-/* The reason class of a status. */
 const char *qn_fallback_reason(qn_status status);
 
 /* Health. */
 void qn_health_note(qn_device *device, int failed);
 /* Two mismatches in a row trip the breaker at once. */
 void qn_health_mismatch(qn_device *device, int mismatched);
-/* 0 while the device is refused. After the pause one caller gets 1: its stage is the probe. */
+/* 0 while the device is refused. After the pause one caller gets 1, and its stage is the probe. */
 int qn_health_ok(qn_device *device);
 
-/* Compile.c: kernel text to device module, through the memory and disk caches. */
+/* compile.c: turns kernel text into device modules, with caches in memory and on disk. */
 
 enum { QN_MODULES_KEPT = 512 };
 
-/* The module on the device, compiled if neither cache has it. The device owns it and holds it for
- * the caller: it stays loaded until every holder has dropped it. Modules without holders stay
- * as well, up to device->modules_kept in all; above that, the least recently requested ones are
- * unloaded first. */
+/* The module on the device, compiled if neither cache has it. The device owns it, and it stays
+ * loaded until every caller has dropped it. Modules without holders stay loaded too, up to
+ * device->modules_kept in all; beyond that, the least recently requested ones are unloaded. */
 qn_status qn_compile(qn_device *device, const qn_kernel_module *module, qn_module **out,
                      qn_err *err);
 
@@ -251,14 +251,14 @@ int qn_stage_kernel_i(const qn_kernel_info *kernel);
 /* LANES of a TEAM kernel on the device. */
 int qn_team_lanes(const qn_device *device, const qn_kernel_info *kernel);
 
-/* Unloads everything the device holds. */
+/* Unloads all modules of the device. */
 void qn_compile_close(qn_device *device);
 
-/* Fft.c: plans of transforms, made once per device and shape. */
+/* fft.c: FFT plans, made once per device and shape. */
 
-/* The device's plan for the shape, made when there is none. Owned by the device, except that a plan
- * with working memory of its own serves one caller: then *is_own is set, and the caller frees it by
- * qn_fft_free. */
+/* The device's plan for the shape, made on first use. The device owns it, except for a plan with
+ * its own working memory, which has only one user: then *is_own is set, and the caller frees it
+ * with qn_fft_free. */
 qn_status qn_fft_get(qn_device *device, const qn_fft_shape *shape, qn_fft **out, int *is_own,
                      qn_err *err);
 void qn_fft_free(qn_device *device, qn_fft *plan);

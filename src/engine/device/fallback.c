@@ -1,8 +1,8 @@
 /* fallback.c - logs and counts fallbacks, and records each device's health.
  *
- * A device is refused after three failures in a row, or when more than a fifth of its last 50
- * stages failed; for 5 s at first, then twice as long each time, at most 5 minutes. Then one stage
- * may try: if it works, the device is used again.
+ * A device is refused after three failures in a row, or if more than a fifth of its last 50 stages
+ * failed: for 5 s at first, then twice as long each time, at most 5 minutes. After that one stage
+ * may try it; if that works, the device is used again.
  */
 #include "engine/device/context.h"
 
@@ -14,11 +14,11 @@
 enum { WINDOW = 50, ROW_LIMIT = 3, WINDOW_PCT = 20, PRINT_FIRST = 10 };
 static const double pause_first_us = 5e6, pause_most_us = 300e6;
 
-/* One (stage, reason) pair as reports list it. */
+/* One (stage, reason) pair for reports. */
 typedef struct {
     char stage[64];
     const char *reason; /* class: "oom", "launch", ... */
-    char text[480];     /* the last sentence */
+    char text[480];     /* the last message */
     uint64_t count;
 } entry;
 
@@ -116,7 +116,7 @@ static int is_power_of_ten(uint64_t n)
     return n == 1;
 }
 
-/* Every sentence must fit the log line: no final period, never empty. */
+/* Makes a message fit the log line: no final period, not empty. */
 static void trim_sentence(char *text, size_t size, qn_status status)
 {
     size_t n = strlen(text);
@@ -127,7 +127,7 @@ static void trim_sentence(char *text, size_t size, qn_status status)
         snprintf(text, size, "%s", qn_status_name(status));
 }
 
-/* The first ten of a stage, then every power of ten. */
+/* Prints the first ten of a stage, then every power of ten. */
 static void print_line(const qn_ctx *ctx, const char *stage, const char *text, uint64_t count)
 {
     if (ctx->log.level == QN_LOG_NONE || (count > PRINT_FIRST && !is_power_of_ten(count)))

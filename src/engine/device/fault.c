@@ -1,4 +1,4 @@
-/* fault.c - parse fault rules and count events against them. */
+/* fault.c - parses fault rules and counts events against them. */
 #include "engine/device/context.h"
 
 #include "hal/sim/sim_limits.h"
@@ -16,7 +16,7 @@ typedef struct {
     int place;
     char stage[64]; /* "" matches every stage */
     size_t above_bytes;
-    unsigned long first, count; /* from the first-th event on, this often */
+    unsigned long first, count; /* number of the first event to fail, and how many fail */
     unsigned long seen, hit;
 } rule;
 
@@ -144,7 +144,7 @@ void qn_faults_free(qn_faults *faults)
     free(faults);
 }
 
-/* "svf" names the stage svf and every stage svf.* . */
+/* "svf" matches the stage svf and every stage svf.* . */
 static int matches_stage(const rule *r, const char *stage)
 {
     const size_t len = strlen(r->stage);

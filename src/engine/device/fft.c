@@ -1,8 +1,8 @@
-/* fft.c - plans of transforms: from memory, from the disk cache, or newly made.
+/* fft.c - FFT plans: from memory, from the disk cache, or newly made.
  *
- * What is stored on disk is up to the library (compiled kernels, measured choices); here it is one
- * entry of the kernel cache per device and shape. FFTW's choices depend only on the processor and
- * the sides of a field, so cpu and sim share them for any number of threads and batches.
+ * Each library decides what to store (compiled kernels, measured choices); the kernel cache has one
+ * entry per device and shape for it. FFTW's choices depend only on the processor and the sides of a
+ * field, so cpu and sim share them for any number of threads and batches.
  */
 #include "engine/device/context.h"
 

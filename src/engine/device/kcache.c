@@ -1,4 +1,4 @@
-/* kcache.c - read, write and trim the folder of compiled kernels. */
+/* kcache.c - reads, writes and trims the folder of compiled kernels. */
 #include "engine/device/kcache.h"
 
 #include "util/file.h"
@@ -15,8 +15,8 @@
 
 static const uint64_t folder_cap_bytes = (uint64_t)512 << 20;
 static const uint64_t entry_cap_bytes = (uint64_t)64 << 20;
-static const char temp_end[] = ".XXXXXX"; /* of a file that is being written, after its name */
-enum { LEFTOVER_S = 3600 };               /* no store takes that long */
+static const char temp_end[] = ".XXXXXX"; /* suffix of a file that is being written */
+enum { LEFTOVER_S = 3600 };               /* storing never takes that long */
 
 struct qn_kcache {
     char dir[1024]; /* "": off */
@@ -35,7 +35,7 @@ static int is_temp_name(const char *name)
     return len > end && name[len - end] == '.' && is_entry_name(name, len - end);
 }
 
-/* Temporary files of processes that were killed while they stored an entry. */
+/* Removes temporary files of processes that were killed while storing an entry. */
 static void remove_leftovers(const char *dir)
 {
     DIR *folder = opendir(dir);
@@ -92,7 +92,7 @@ static void put_le(unsigned char *p, uint64_t v, int bytes)
         p[i] = (unsigned char)(v >> 8 * i);
 }
 
-/* Links are not followed, and what is not a file must not make the caller wait. */
+/* Does not follow links, and does not block on special files. */
 static int open_entry(const char *path)
 {
     return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -111,7 +111,7 @@ static int folder_is_safe(const char *dir)
     return stat(dir, &info) == 0 && S_ISDIR(info.st_mode) && is_private(&info);
 }
 
-/* Header fields when they are sound; 0 otherwise. */
+/* Reads and checks the header fields; returns 0 if they are wrong. */
 static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t *kind,
                         uint64_t *payload)
 {
@@ -122,7 +122,7 @@ static int parse_header(const unsigned char *head, uint64_t file_bytes, uint32_t
            *payload > 0 && *payload <= entry_cap_bytes && file_bytes == QN_KCACHE_HEADER + *payload;
 }
 
-/* The key belongs to what is hashed: an entry under another name is none. */
+/* The key is hashed too, so an entry under a wrong name is invalid. */
 static void digest_of(const char *key, const void *data, size_t bytes,
                       unsigned char out[QN_SHA256_BYTES])
 {
@@ -174,7 +174,7 @@ qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 
     }
     good = folder_is_safe(cache->dir) && read_entry(file, key, out);
     if (good)
-        futimens(file, NULL); /* age by use */
+        futimens(file, NULL); /* mark as used */
     else
         unlink(path);
     close(file);

@@ -1,9 +1,9 @@
 /* kcache.h - compiled kernels on disk.
  *
  * One file per key: magic "QNKC", u32 version, u32 kind, u32 zero, u64 payload bytes, SHA-256 of
- * key and payload, payload; little endian. A file is believed only when folder and file belong to
- * us and nobody else can write them, and the digest fits: one kind of entry is code that the
- * process loads. Everything else is ignored, removed and counted.
+ * key and payload, payload; little endian. A file is used only if folder and file belong to us,
+ * nobody else can write them, and the digest matches, because some entries are code that the
+ * process loads. Other files are ignored, removed and counted.
  */
 #ifndef QN_ENGINE_KCACHE_H
 #define QN_ENGINE_KCACHE_H
@@ -17,12 +17,12 @@ enum { QN_KCACHE_VERSION = 2, QN_KCACHE_HEADER = 56 };
 
 typedef enum { QN_KCACHE_MISS, QN_KCACHE_HIT, QN_KCACHE_BAD } qn_kcache_result;
 
-/* NULL `dir` gives a cache that never has anything. The folder is made on the first store.
- * Temporary files that are older than an hour are removed from it. */
+/* With `dir` NULL the cache stays empty. The folder is made on the first store. Temporary files in
+ * it that are older than an hour are removed. */
 qn_kcache *qn_kcache_new(const char *dir);
 void qn_kcache_free(qn_kcache *cache);
 
-/* Does it keep anything? */
+/* Whether the cache stores anything. */
 int qn_kcache_is_on(const qn_kcache *cache);
 
 qn_kcache_result qn_kcache_load(qn_kcache *cache, const char key[QN_KEY_CHARS + 1], qn_blob *out);

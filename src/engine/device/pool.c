@@ -2,9 +2,8 @@
  *
  * Idle blocks are in one list per power of two, newest first, and in one list ordered by time for
  * trimming. Blocks above `exact_above` are rounded to 2 MiB instead of a power of two: a 300 MiB
- * array would otherwise hold 512 MiB. Where the bucket is larger than the device or the budget
- * allows, the request is rounded to 4 KiB: an array that fits must not be refused for the sake of
- * reuse.
+ * array would otherwise hold 512 MiB. If the bucket is larger than the device or the budget allows,
+ * the request is rounded to 4 KiB instead, so that an array that fits is not refused.
  */
 #include "engine/device/pool.h"
 

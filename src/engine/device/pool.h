@@ -1,9 +1,9 @@
-/* pool.h - memory that is kept for reuse.
+/* pool.h - pools of memory for reuse.
  *
  * A pool hands out blocks in power-of-two sizes (buckets) and takes them back without freeing them.
- * A block is reused only when its usage covers the request, its size suffices and the device is
- * done with it. The source of the memory is a table of three functions, so pools of device memory,
- * pinned memory and plain memory share one piece of code.
+ * A block is reused only if its usage covers the request, it is large enough and the device is done
+ * with it. The source of the memory is a table of three functions, so device memory, pinned memory
+ * and plain memory use the same code.
  */
 #ifndef QN_ENGINE_POOL_H
 #define QN_ENGINE_POOL_H
@@ -16,9 +16,9 @@ typedef struct qn_block {
     qn_mem *mem;   /* device memory */
     void *host;    /* or host memory */
     size_t bytes;  /* its size: the bucket */
-    size_t wanted; /* what was asked for */
+    size_t wanted; /* bytes requested */
     unsigned usage;
-    uint64_t generation; /* changes whenever the block is handed out: part of replay keys */
+    uint64_t generation; /* changes whenever the block is acquired: part of replay keys */
     /* Set by the owner before release: the last work that touches the block, by stream. */
     uint64_t use_seq[QN_N_STREAMS];
     int is_pinned; /* host memory allocated by a device */
@@ -42,7 +42,7 @@ typedef struct qn_pool_options {
     size_t exact_above;  /* larger blocks are rounded to 2 MiB instead; 0 = 256 MiB */
     size_t max_block;    /* no block is larger, though its bucket may be; 0 = no limit */
     int max_idle;        /* idle blocks per bucket; 0 = no limit */
-    int disabled;        /* never reuse, to measure what the pool gains */
+    int disabled;        /* never reuse, to measure the gain of the pool */
 } qn_pool_options;
 
 typedef struct qn_pool_stats {
@@ -57,8 +57,8 @@ qn_status qn_pool_new(const qn_pool_options *options, const qn_pool_source *sour
 /* Frees every block, idle or not. */
 void qn_pool_free(qn_pool *pool);
 
-/* A block of at least `bytes`. Idle blocks are trimmed when the budget requires it; when that is
- * not enough: QN_ERR_NOMEM with bytes and budget. */
+/* A block of at least `bytes`. If the budget requires it, idle blocks are trimmed; if that is not
+ * enough, the result is QN_ERR_NOMEM with bytes and budget. */
 qn_status qn_pool_acquire(qn_pool *pool, size_t bytes, unsigned usage, qn_block **out, qn_err *err);
 void qn_pool_release(qn_pool *pool, qn_block *block);
 
@@ -66,8 +66,8 @@ void qn_pool_release(qn_pool *pool, qn_block *block);
  * freed. */
 size_t qn_pool_trim(qn_pool *pool, size_t bytes);
 
-/* From now on blocks larger than `bytes` are rounded to 2 MiB: for work with few arrays, large and
- * long-lived, where a power of two would waste up to half and nothing would be reused. */
+/* From now on blocks larger than `bytes` are rounded to 2 MiB. For work with few large, long-lived
+ * arrays, where powers of two would waste up to half and nothing would be reused. */
 void qn_pool_set_exact_above(qn_pool *pool, size_t bytes);
 qn_pool_stats qn_pool_get_stats(const qn_pool *pool);
 

@@ -2,7 +2,7 @@
  *
  * A driver belongs to one process. It initialises itself at the first call, shuts down after its
  * last context, and has threads that a forked child does not inherit. PoCL crashes when two threads
- * initialise it at once, and a child waits for the missing threads for ever.
+ * initialise it at once, and a child would wait forever for the missing threads.
  */
 #include "engine/device/context.h"
 
@@ -11,13 +11,14 @@
 
 static struct {
     pthread_mutex_t lock;
-    pid_t found_by[QN_MAX_BACKENDS]; /* the process that found devices; 0: none has */
+    pid_t found_by[QN_MAX_BACKENDS]; /* the process that found devices; 0: none */
 } drivers = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t watch = PTHREAD_ONCE_INIT;
-static int n_forks; /* between the first context and this process */
+static int n_forks; /* from the process of the first context to this one */
 
-/* In the child, where only the forking thread exists: another thread may have held the lock. */
+/* Runs in the child, where only the forking thread exists; another thread may have held the
+ * lock. */
 static void begin_child(void)
 {
     n_forks++;

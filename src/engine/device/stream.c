@@ -1,12 +1,12 @@
 /* stream.c - points in the work of a device.
  *
  * Buffers remember their last write and reads as (stream, number of the submission). Waiting for
- * such a point records an event at the stream's present end, which is at or after the point:
- * waiting a little longer than needed costs less than an event per buffer and stage.
+ * such a point records an event at the current end of the stream, at or after the point. Waiting a
+ * little longer than needed costs less than an event per buffer and stage.
  */
 #include "engine/device/context.h"
 
-/* Returns a backend's status; remembers that a device is lost. */
+/* Passes on a backend's status; records that a device is lost. */
 static qn_status pass(qn_device *device, qn_status st)
 {
     if (st == QN_ERR_DEVICE_LOST)

@@ -34,7 +34,7 @@ void qn_kernels_free(qn_kernel_module *module)
     free(m);
 }
 
-/* A TEAM's lanes are chosen by the device unless the constants define them. */
+/* The device chooses the lanes of a TEAM unless the constants define them. */
 static int lanes_of(const owned_module *m, const qn_head *head)
 {
     const int is_given = head->form == QN_FORM_TEAM && strstr(m->defines, "LANES=");

@@ -1,20 +1,20 @@
 /* capture.c - records a plan as one graph of the device.
  *
  * During capture every step goes to a stream of the device, and the order between streams is
- * recorded as events. Copies of small plans stay on the graph's own stream: an edge between streams
- * costs a few microseconds. Plans that move much data get streams for their copies, so that in a
- * replay the uploads of one stage run while another computes and a third is read back: eight vadds
- * of 500 000 floats from host to host take about the time of their uploads. Branches of the graph
- * fork from its own stream and join it again.
+ * recorded as events. Copies of small plans stay on the graph's own stream, because an edge between
+ * streams costs a few microseconds. Plans that move much data get separate streams for copies, so
+ * that in a replay the uploads of one stage overlap with computing another and reading back a
+ * third: eight vadds of 500 000 floats from host to host take about the time of their uploads.
+ * Branches of the graph fork from its own stream and join it again.
  */
 #include "engine/graph/run.h"
 
 #include <stdlib.h>
 
-/* From this many bytes on, overlapping copies gain more than the edges between streams cost. */
+/* From this size on, overlapping copies gains more than the edges between streams cost. */
 static const size_t overlap_from_bytes = (size_t)1 << 20;
 
-/* Every kernel must be compiled before capture: compiling inside one is not allowed. */
+/* Compiles every kernel before capture, because compiling inside one is not allowed. */
 static qn_status prepare_modules(qn_graph *graph, const qn_plan *plan, qn_err *err)
 {
     qn_plan_ahead(graph, plan);

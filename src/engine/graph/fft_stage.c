@@ -1,8 +1,8 @@
 /* fft_stage.c - a stage that is a Fourier transform.
  *
- * To the rest of the engine it is an ordinary stage: a head with one INOUT argument, an op with a
- * cost and an exactness. Only preparation and launch ask the backend for a plan instead of a
- * module.
+ * For the rest of the engine it is an ordinary stage: a head with one INOUT argument, and an op
+ * with a cost and an exactness. Only preparation and launch differ: they ask the backend for a plan
+ * instead of a module.
  */
 #include "engine/graph/run.h"
 

@@ -1,7 +1,7 @@
-/* graph.c - building graphs: stages, the buffers they touch, and everything derived from that.
+/* graph.c - builds graphs: stages, the buffers they touch, and everything derived from that.
  *
- * Any change to what a run does makes the graph uncompiled again. A run in flight is waited for
- * first, since it may have to be repeated in its old form.
+ * Any change to what a run does makes the graph uncompiled again. The change first waits for a run
+ * in flight, since that run may have to be repeated in its old form.
  */
 #include "engine/graph/run.h"
 
@@ -66,7 +66,7 @@ static void free_bufs(qn_graph *graph)
 static void split_fused(qn_graph *graph)
 {
     if (graph->fusion)
-        qn_route_free(graph); /* it refers to the stages that go away */
+        qn_route_free(graph); /* it refers to the fused stages */
     qn_fuse_undo(graph);
 }
 
@@ -95,8 +95,8 @@ void qn_graph_free(qn_graph *graph)
 
 /* Building. */
 
-/* The graph is about to change: the run in flight ends in its old form, then the stages as added
- * are restored. */
+/* Prepares a change of the graph: waits for the run in flight, then restores the stages as they
+ * were added. */
 static qn_status reopen(qn_graph *graph, qn_err *err)
 {
     const qn_status st = qn_recover_wait(graph, err);
@@ -112,7 +112,7 @@ static qn_status use_buf(qn_graph *graph, qn_buf *buf, int *out, qn_err *err)
     qn_status st;
     int i = 0;
 
-    /* Newest first: stages of a chain touch the buffers of the stage before. */
+    /* Newest first: stages of a chain touch the buffers of the previous stage. */
     for (i = graph->n_bufs - 1; i >= 0; i--)
         if (graph->bufs[i].root == root)
             break;
@@ -165,8 +165,8 @@ static size_t values_size(const qn_kernel_info *kernel, const qn_arg *args)
     return total;
 }
 
-/* Points before the range are not written, so they must survive, like the bytes before an
- * offset. */
+/* Points before the range are not written, so their old content must be kept, like the bytes before
+ * an offset. */
 static int begins_late(const qn_range *range)
 {
     return range->x0 > 0 || range->y0 > 0 || range->z0 > 0;
@@ -206,7 +206,7 @@ static qn_status fill_args(qn_graph *graph, qn_stage *stage, const qn_arg *args,
     return QN_OK;
 }
 
-/* Elements of argument `a` that the stage surely touches: so many from the start on. */
+/* Number of elements of argument `a`, from the start, that the stage certainly touches. */
 static double reach(const qn_stage *stage, const qn_op_use *use, int a)
 {
     const qn_range *r = &stage->range;
@@ -222,8 +222,8 @@ static double reach(const qn_stage *stage, const qn_op_use *use, int a)
     return end;
 }
 
-/* The buffers have what the stage touches, as far as that is known; `value`, unless NULL, stands
- * for the value of argument `changed`. */
+/* Checks that the buffers are as large as the stage needs, as far as that is known; `value`, unless
+ * NULL, replaces the value of argument `changed`. */
 static qn_status check_reach(const qn_graph *graph, const qn_stage *stage, int changed,
                              const void *value, qn_err *err)
 {

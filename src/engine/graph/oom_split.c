@@ -1,10 +1,10 @@
-/* oom_split.c - rung 4 of the out-of-memory ladder: a stage in pieces.
+/* oom_split.c - rung 4 of the out-of-memory ladder: runs a stage in pieces.
  *
  * When a stage's buffers do not fit on the device and its op may be cut along an axis, its range is
  * halved until a piece fits (at most six times). Each piece gets slices of the buffers, runs, and
  * is read back before the next. Results go to separate memory and are copied into place when the
- * whole piece has arrived. So a piece that fails leaves nothing half done: a smaller piece starts
- * from the same point, and if the device gives up, the CPU does the rest.
+ * whole piece has arrived, so a failed piece leaves nothing half done: a smaller piece starts from
+ * the same point, and if the device fails for good, the CPU does the rest.
  */
 #include "engine/graph/run.h"
 #include "hal/geometry.h"
@@ -58,7 +58,7 @@ static qn_buf *root_of(const cut *c, int a)
     return c->stage->args[a].buf_i < 0 ? NULL : c->graph->bufs[c->stage->args[a].buf_i].root;
 }
 
-/* Bytes of a buffer per step along the axis; 0 when it cannot be divided. A MAP over x touches one
+/* Bytes of a buffer per step along the axis; 0 if it cannot be divided. A MAP over x touches one
  * element per point, so a buffer with more elements is not cut with its range. */
 static size_t slice_bytes(const cut *c, int a)
 {
@@ -96,7 +96,8 @@ static void release(const cut *c, piece *p)
     }
 }
 
-/* Device memory for `n` steps from c->done of every buffer, and host memory for the results. */
+/* Allocates device memory for `n` steps from c->done of every buffer, and host memory for the
+ * results. */
 static qn_status acquire(const cut *c, qn_i64 n, piece *p, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -195,7 +196,7 @@ static qn_status run_piece(cut *c, qn_i64 n, qn_err *err)
             memcpy((char *)root_of(c, a)->host + p.at[a], p.results[a], p.bytes[a]);
     c->done += n;
 out:
-    if (st != QN_OK) /* before memory is freed that copies may still use */
+    if (st != QN_OK) /* copies may still use the memory that is freed below */
         qn_device_sync(c->device, &ignored);
     release(c, &p);
     return st;
@@ -237,7 +238,7 @@ static qn_status run_pieces(cut *c, qn_i64 *n, qn_err *err)
     return QN_OK;
 }
 
-/* Host copies hold the inputs and receive the results; the device's copies make room. */
+/* Makes the host copies valid, for inputs and results, and drops the device's copies. */
 static qn_status prepare_host(const cut *c, qn_err *err)
 {
     qn_status st = QN_OK;

@@ -1,4 +1,4 @@
-/* pipe.c - batches in flight.
+/* pipe.c - keeps several batches in flight.
  *
  * One host thread is enough: it prepares and delivers while the device works on the other slots,
  * because submission never waits. Each slot has its own compute stream, so the copies of one
@@ -38,7 +38,7 @@ static qn_status pick_depth(int depth, int *out, qn_err *err)
     return QN_OK;
 }
 
-/* The caller's function may have returned a failure without a sentence. */
+/* Adds a message if the caller's function failed without one. */
 static qn_status said(const qn_pipe *pipe, const char *what, qn_status st, qn_err *err)
 {
     return st == QN_OK || err->status == st
@@ -55,7 +55,7 @@ static qn_status open_slot(qn_pipe *pipe, int s, qn_err *err)
     if (st != QN_OK)
         return st;
     slot->graph->stream = QN_COMPUTE + s;
-    slot->graph->is_fenced = 1; /* so that the end of batch N is not noticed only with N + 1 */
+    slot->graph->is_fenced = 1; /* else the end of batch N would be seen only with that of N + 1 */
     return said(pipe, "build", pipe->work.build(pipe->work.user, s, slot->graph, err), err);
 }
 
@@ -109,8 +109,8 @@ static qn_status finish(qn_pipe *pipe, pipe_slot *slot, qn_err *err)
                 pipe->work.deliver(pipe->work.user, (int)(slot - pipe->slots), batch, err), err);
 }
 
-/* Timing the steps of a batch waits for each step. The first batch of a pipe does it: its kernels
- * are compiled and its memory allocated anyway, and nothing else is in flight. */
+/* Timing the steps of a batch waits for each step, so only the first batch of a pipe is timed: it
+ * compiles kernels and allocates memory anyway, and nothing else is in flight. */
 static qn_status run_slot(const qn_pipe *pipe, const pipe_slot *slot, qn_err *err)
 {
     qn_graph *graph = slot->graph;
@@ -140,7 +140,8 @@ static qn_status start(qn_pipe *pipe, pipe_slot *slot, qn_i64 batch, qn_err *err
     return QN_OK;
 }
 
-/* Phases are known from the batches that were timed step by step; the others took as long. */
+/* Sums up the phases; batches that were not timed step by step are assumed to take as long as those
+ * that were. */
 static void sum_phases(qn_pipe *pipe)
 {
     double us[3] = { 0 };

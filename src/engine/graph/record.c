@@ -1,9 +1,9 @@
 /* record.c - recorded runs.
  *
- * A run whose plan starts from the same residency as an earlier one needs no planning. Where the
- * device can capture, the whole submission is one replay; elsewhere the recorded steps are
- * submitted again without planning or validation. A graph has up to four recordings, since the
- * first run (inputs uploaded) and the next (inputs resident) have different plans.
+ * A run that starts from the same residency as an earlier run needs no planning. If the device can
+ * capture, the whole submission is one replay; otherwise the recorded steps are submitted again
+ * without planning or validation. A graph has up to four recordings, since the first run (inputs
+ * uploaded) and the next (inputs resident) have different plans.
  */
 #include "engine/graph/run.h"
 
@@ -14,7 +14,7 @@ static void free_recording(qn_graph *graph, qn_recording *r)
     qn_device *device = &graph->ctx->devices[r->device];
     qn_err ignored;
 
-    if (r->replay) /* it may still run */
+    if (r->replay) /* it may still be running */
         qn_points_await(device, &graph->last[r->device], &ignored);
     if (r->replay)
         device->backend->replay_free(device->dev, r->replay);
@@ -73,7 +73,7 @@ qn_recording *qn_record_make(qn_graph *graph, const uint64_t key[2])
 
     if (!can_record(graph) || qn_plan_build(graph, 0, graph->n_stages + 1, &plan, &err) != QN_OK)
         goto out;
-    /* If memory had to be acquired only now, the key changes: record the next run instead. */
+    /* If memory was allocated only now, the key has changed: record the next run instead. */
     if (qn_plan_memory(graph, &plan, &unfit, &err) != QN_OK)
         goto out;
     qn_plan_key(graph, after);
@@ -196,8 +196,8 @@ qn_status qn_record_run(qn_graph *graph, qn_recording *r, qn_err *err)
         qn_metric_add(graph->ctx->m.replays, 1);
         return QN_OK;
     }
-    /* Nothing of a failed replay ran. Unless the device is lost, the plain way may still work, and
-     * otherwise finds the failing stage. */
+    /* A failed replay has run nothing. Unless the device is lost, plain submission may still work,
+     * or else finds the failing stage. */
     if (r->replay && st != QN_ERR_DEVICE_LOST && st != QN_ERR_TIMEOUT) {
         free_recording(graph, r);
         return qn_graph_run_from(graph, 0, err);

@@ -1,13 +1,13 @@
-/* recover.c - what happens when a device fails.
+/* recover.c - handles device failures.
  *
- * A failure before launch leaves data intact: the stage moves to the CPU and the run goes on. After
- * a failure of a launched stage, or of a copy back, the device's results cannot be trusted: the
- * whole graph runs again on the CPU from the inputs as they were at the start of the run. That is
+ * A failure before launch leaves data intact: the stage moves to the CPU and the run continues.
+ * After a failure of a launched stage, or of a copy back, the device's results cannot be trusted:
+ * the whole graph runs again on the CPU from the inputs it had at the start of the run. That is
  * possible as long as the host has them. A buffer that the run both reads and downloads is
- * downloaded into a second block, and the two swap places. Only memory that the caller wrapped
- * cannot be swapped; copying it in every run would cost too much for a rare case. Versions are set
- * back as well, so that the repeated run ends with the numbers of the failed one, and graphs that
- * started from its results find them.
+ * downloaded into a second block, and the two are swapped. Only memory that the caller wrapped
+ * cannot be swapped; copying it in every run would cost too much for a rare case. Versions are
+ * reset too, so that the repeated run ends with the version numbers of the failed one and graphs
+ * that started from its results find them.
  */
 #include "engine/graph/run.h"
 
@@ -40,8 +40,8 @@ out:
     return st;
 }
 
-/* If the device of earlier runs is lost, the runs whose results this one starts from are repeated
- * first, and then its own last run. */
+/* If the device of earlier runs is lost, repeats the runs whose results this run needs, and then
+ * its own last run. */
 static qn_status recover_inputs(qn_graph *graph, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
@@ -154,7 +154,7 @@ out:
     return st;
 }
 
-/* Did it fail after launch? Then nothing that the device wrote in this run can be trusted. */
+/* Whether it failed after launch; then nothing that the device wrote in this run can be trusted. */
 static int is_late(const qn_failure *failure, qn_status status)
 {
     if (status == QN_ERR_DEVICE_LOST || status == QN_ERR_TIMEOUT || failure->is_late ||
@@ -173,7 +173,7 @@ static void blame(qn_device *device, const qn_failure *failure, qn_status status
     if (!failure->is_late && !(failure->step && failure->step->kind == QN_STEP_DOWNLOAD))
         qn_metric_add(device->m.executions, 1);
     qn_metric_add(device->m.failures, 1);
-    if (status == QN_ERR_BUSY) /* costs more for a while, but is healthy */
+    if (status == QN_ERR_BUSY) /* a busy device costs more for a while, but is healthy */
         qn_metric_add(device->m.busy, 1);
     else
         qn_health_note(device, 1);
@@ -210,7 +210,7 @@ out:
     return st;
 }
 
-/* The stage to name for a failure found at the end: the last one on that device. */
+/* The stage to report for a failure found at the end: the last one on that device. */
 static int last_stage_on(const qn_graph *graph, int slot)
 {
     for (int s = graph->n_stages - 1; s >= 0; s--)

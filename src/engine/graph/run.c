@@ -1,13 +1,13 @@
 /* run.c - the run loop.
  *
- * A run plans the stages from its present position, allocates memory, and submits everything in one
+ * A run plans the stages from its current position, allocates memory, and submits everything in one
  * pass. A failure moves one stage (or the rest of the graph) to the CPU, and the loop plans again
- * from there: fallback is not a second code path, only another plan.
+ * from there, so fallback is just another plan, not a second code path.
  */
 #include "engine/graph/run.h"
 #include "util/clock.h"
 
-/* One stage alone: when the whole graph does not fit, or when stages are cross-checked. */
+/* Runs one stage alone: if the whole graph does not fit, or stages are cross-checked. */
 static qn_status run_single(qn_graph *graph, int s, qn_failure *failure, qn_err *err)
 {
     qn_err why;
@@ -23,7 +23,7 @@ static qn_status run_single(qn_graph *graph, int s, qn_failure *failure, qn_err 
     return st == QN_OK ? qn_verify_run(graph, s, failure, err) : st;
 }
 
-/* The downloads at the end, one by one: all host copies together may be too large. */
+/* Does the downloads at the end one by one: all host copies together may be too large. */
 static qn_status fetch_outputs(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -66,8 +66,8 @@ static qn_status run_stretch(qn_graph *graph, int s, int is_single, int *next, q
     return run_single(graph, s, failure, err);
 }
 
-/* Some drivers allocate memory on first use, so a copy or a launch may run out of it. One copy at a
- * time is dropped, but none that the stage needs; 0 when nothing more may go. */
+/* Some drivers allocate memory on first use, so a copy or a launch may run out of it. Drops one
+ * copy that the stage does not need; returns 0 if none is left. */
 static int make_room(qn_graph *graph, const qn_failure *failure)
 {
     qn_device *device = failure->step ? &graph->ctx->devices[failure->step->device] : NULL;
@@ -125,7 +125,8 @@ qn_status qn_graph_run_from(qn_graph *graph, int s, qn_err *err)
     return QN_OK;
 }
 
-/* Marks the end of the run on each stream; exact as long as no other graph was submitted since. */
+/* Marks the end of the run on each stream. This is exact if no other graph was submitted
+ * meanwhile. */
 static void set_fence(qn_graph *graph)
 {
     for (int d = 1; d < graph->ctx->n_devices; d++)
@@ -144,7 +145,7 @@ static void set_queue(qn_device *device, unsigned n)
     qn_metric_max(device->m.queue_peak, n);
 }
 
-/* Counted once per run: a replay has no single stages to count. */
+/* Counted once per run, because a replay does not submit single stages. */
 static void note_queued(qn_graph *graph)
 {
     for (int s = 0; s < graph->n_stages; s++) {
@@ -208,7 +209,7 @@ qn_status qn_graph_run(qn_graph *graph, qn_err *err)
     err = qn_err_begin(err, &own);
     if (QN_CHECK_CALL(graph ? graph->ctx : NULL, err, graph) != QN_OK)
         return err->status;
-    /* Recovered errors have left their sentences behind: only the status counts. */
+    /* Recovered errors have left messages in `err`: only the status counts. */
     return run(graph, err);
 }
 

@@ -1,4 +1,4 @@
-/* stage_clock.c - the time of one step, for QUERN_TIMING, for the router, and for pipes.
+/* stage_clock.c - times one step, for QUERN_TIMING, the router, and pipes.
  *
  * Timing a step waits for it, so steps are timed only on request or when the router wants a sample;
  * replayed graphs are never timed step by step. Everything that is not the stage itself (compiling

@@ -1,8 +1,8 @@
 /* submit.c - runs the steps of a plan.
  *
  * Steps are queued in one pass; the host waits only where a CPU stage needs data that a device
- * still computes. Uploads, launches and downloads go to separate streams and meet at points
- * (stream.c), so copies overlap computation without any stage asking for it.
+ * still computes. Uploads, launches and downloads go to separate streams that synchronise at points
+ * (stream.c), so copies overlap computation automatically.
  */
 #include "engine/graph/run.h"
 #include "hal/geometry.h"
@@ -89,8 +89,8 @@ static qn_status inject(qn_device *device, const char *stage, qn_err *err)
     return QN_OK;
 }
 
-/* The memory of a temporary may still be in use for its previous owner, which the points of its own
- * copies do not show. The stream `on` waits for that; for host memory, the host waits. */
+/* The previous owner may still use the memory of a temporary, which the points of the temporary's
+ * own copies do not show. The stream `on` waits for that; for host memory, the host waits. */
 static qn_status wait_for_tenants(qn_graph *graph, int b, qn_device *device, qn_stream on,
                                   qn_err *err)
 {
@@ -142,7 +142,7 @@ out:
     return st;
 }
 
-/* sim enforces that OUT is written in full, by destroying the old content. */
+/* On sim, destroys the old content of OUT buffers, to enforce that they are written in full. */
 static qn_status poison_outputs(qn_graph *graph, const qn_stage *stage, qn_device *device,
                                 qn_stream on, qn_err *err)
 {
@@ -232,7 +232,7 @@ qn_status qn_submit_step(qn_graph *graph, const qn_step *step, const qn_lanes *l
     return submit_stage(graph, step, lanes, n_launches, err);
 }
 
-/* The record of the key, made when there is none; NULL without memory. */
+/* The record of the key, made on first use; NULL if out of memory. */
 static qn_stage_log *find_log(qn_ctx *ctx, const char *stage, const qn_device *device)
 {
     char key[128];
@@ -375,8 +375,8 @@ out:
     return st;
 }
 
-/* A plan that continues an earlier one stays on the graph's own stream, which therefore waits for
- * the branches. */
+/* A plan that continues an earlier one stays on the graph's own stream, so that stream must wait
+ * for the branches. */
 static qn_status join_branches(qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;

@@ -33,7 +33,8 @@ static int place_of(const qn_stage *stage, int a)
     return first;
 }
 
-/* Spread evenly: a stage is checked when the running share passes a whole number. */
+/* Spreads checks evenly: a stage is checked when the accumulated percentage passes a multiple of
+ * 100. */
 static int is_sampled(const qn_ctx *ctx, uint64_t k)
 {
     const double share = ctx->settings.verify_pct / 100;
@@ -90,7 +91,7 @@ static qn_status run_on_snapshot(qn_graph *graph, qn_stage *stage, const snapsho
                            qn_team_lanes(cpu, stage->kernel), NULL, err);
 }
 
-/* Compares one output; a wrong one is replaced by the CPU's. */
+/* Compares one output; replaces a wrong one by the CPU's. */
 static qn_status compare_output(qn_graph *graph, const qn_stage *stage, int a, void *want,
                                 qn_err *mismatch, qn_err *err)
 {
@@ -173,7 +174,7 @@ qn_status qn_verify_run(qn_graph *graph, int s, qn_failure *failure, qn_err *err
     if ((st = take_snapshot(graph, stage, 0, &snap, err)) == QN_OK &&
         (st = run_on_snapshot(graph, stage, &snap, err)) == QN_OK)
         st = compare_outputs(graph, stage, &snap, &mismatch, err);
-    if (st == QN_ERR_NOMEM) { /* of the host, which could not run the stage again either */
+    if (st == QN_ERR_NOMEM) { /* of the host, so the stage could not be run again either */
         qn_log_put(&ctx->log, QN_LOG_WARN, "%s; it is not checked", err->text);
         st = QN_OK;
         goto out;

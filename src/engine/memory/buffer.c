@@ -1,4 +1,4 @@
-/* buffer.c - making, reading and writing buffers from the host.
+/* buffer.c - makes buffers, and reads and writes them from the host.
  *
  * The copies themselves are in residency.c; this file decides when the host needs one. Uploads
  * never happen here: data moves when a stage needs it.
@@ -106,7 +106,7 @@ void qn_buf_free(qn_buf *buf)
         free(buf);
         return;
     }
-    /* Host memory is reused at once, so copies from and to it must have ended. */
+    /* Host memory is reused at once, so wait for copies from and to it. */
     qn_buf_await_host_write(buf, &ignored);
     for (int d = 1; d < ctx->n_devices; d++)
         qn_buf_drop_copy(buf, &ctx->devices[d]);
@@ -170,7 +170,7 @@ static void copy_rows(char *dst, const char *src, size_t row_bytes, size_t rows,
         memcpy(dst + r * row_bytes, src + r * pitch, row_bytes);
 }
 
-/* Bytes from the start of the first row to the end of the last; 0 when there are no rows. */
+/* Bytes from the start of the first row to the end of the last; 0 if there are no rows. */
 static qn_status check_rows(const qn_buf *buf, size_t offset, size_t row_bytes, size_t rows,
                             size_t pitch, size_t *reach, qn_err *err)
 {

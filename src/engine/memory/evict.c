@@ -1,10 +1,10 @@
-/* evict.c - keep memory under its budget without losing data.
+/* evict.c - keeps memory within its budget without losing data.
  *
  * Rungs 1 to 3 of the out-of-memory ladder: trim idle pool blocks (inside the pool), drop clean
  * copies, spill dirty copies to the host. Victims are chosen by last use. A clean copy costs
- * nothing to drop, so all clean ones go before the first dirty one. Temporaries of graphs that are
- * not running hold nothing of value and count as clean. When the host has a budget as well, its
- * least recently used copies go to files; off by default.
+ * nothing to drop, so all clean ones are dropped before the first dirty one. Temporaries of idle
+ * graphs count as clean, since their content is not needed. If the host has a budget too (off by
+ * default), its least recently used copies are written to files.
  */
 #include "engine/memory/residency.h"
 #include "util/file.h"
@@ -28,7 +28,7 @@ static int may_go(const qn_buf *buf, int slot, int clean)
     return clean == (copy->version != buf->version || qn_buf_valid_mask(buf) & ~(1u << slot));
 }
 
-/* The least recently used copy on the device that may go; `clean` chooses the kind. */
+/* The least recently used copy on the device that may be evicted; `clean` chooses the kind. */
 static qn_buf *pick_victim(const qn_device *device, int clean)
 {
     const int slot = device->slot;
@@ -41,7 +41,7 @@ static qn_buf *pick_victim(const qn_device *device, int clean)
     return oldest;
 }
 
-/* Frees one copy and its memory. 0 when nothing may go. */
+/* Frees one copy and its memory. Returns 0 if there is none to evict. */
 static int evict_one(qn_device *device, int clean)
 {
     qn_ctx *ctx = device->ctx;
@@ -119,7 +119,7 @@ static int device_has_it(const qn_buf *buf)
     return 0;
 }
 
-/* The least recently used host copy that may go; `clean`: one that need not be written. */
+/* The least recently used host copy that may be evicted; `clean`: one that need not be written. */
 static qn_buf *pick_host_victim(qn_ctx *ctx, int clean)
 {
     qn_buf *oldest = NULL;
@@ -134,7 +134,7 @@ static qn_buf *pick_host_victim(qn_ctx *ctx, int clean)
     return oldest;
 }
 
-/* Content goes to a file without a name, which vanishes with its descriptor. */
+/* Writes the content to a nameless file, which disappears with its descriptor. */
 static qn_status write_spill(qn_buf *victim, qn_err *err)
 {
     qn_ctx *ctx = victim->ctx;
@@ -191,7 +191,7 @@ qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_er
     while (st == QN_ERR_NOMEM && ctx->settings.host_budget) {
         const qn_status spilled = spill_one(ctx, &why);
 
-        if (spilled == QN_ERR_NOMEM) /* nothing to spill: the error of the request says more */
+        if (spilled == QN_ERR_NOMEM) /* nothing to spill: the error of the request is more useful */
             return st;
         if (spilled != QN_OK) {
             *err = why;

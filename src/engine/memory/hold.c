@@ -1,4 +1,4 @@
-/* hold.c - what devices can hold now, and pools as whole-device callers see them. */
+/* hold.c - checks how much devices can hold now, and gives access to pools. */
 #include "engine/memory/residency.h"
 
 #include <string.h>
@@ -105,7 +105,7 @@ qn_tile_limits qn_tile_limits_of(const qn_device_info *info, uint64_t budget_byt
     qn_tile_limits l = { .usable_bytes = info->unified_memory ? info->mem_free : budget_bytes };
 
     l.tile_bytes = l.usable_bytes / 2;
-    /* A device that states no limit has none of its own. */
+    /* 0 means that the device has no limit of its own. */
     l.array_bytes = info->max_alloc ? min2(info->max_alloc, l.tile_bytes) : l.tile_bytes;
     return l;
 }

@@ -1,4 +1,4 @@
-/* ledger.c - records of buffers that come and go. */
+/* ledger.c - records the history of buffers. */
 #include "engine/memory/residency.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ qn_status qn_ledger_open(qn_ctx *ctx, qn_err *err)
     return QN_OK;
 }
 
-/* NULL without a ledger, or without memory. */
+/* NULL without a ledger, or if out of memory. */
 static qn_ledger_row *row_of(const qn_buf *root)
 {
     qn_ledger *ledger = root->ctx->ledger;

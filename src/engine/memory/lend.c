@@ -1,7 +1,7 @@
-/* lend.c - the address of a buffer on a device, for other libraries.
+/* lend.c - lends the address of a buffer on a device to other libraries.
  *
- * All pending work ends first, because the other library has streams of its own and knows nothing
- * of ours. The copy is pinned until it is given back, so that it does not move meanwhile.
+ * All pending work is waited for first, because the other library's streams are not synchronised
+ * with ours. The copy is pinned until it is given back, so that it does not move meanwhile.
  */
 #include "engine/memory/residency.h"
 
@@ -18,7 +18,8 @@ static qn_status lend_host(qn_buf *buf, qn_host_access access, void **out, qn_er
     return QN_OK;
 }
 
-/* Makes the copy on the device valid; data that only another device has goes through the host. */
+/* Makes the copy on the device valid; data that only another device has is copied through the
+ * host. */
 static qn_status bring(qn_buf *root, qn_device *device, qn_err *err)
 {
     qn_status st = QN_OK;

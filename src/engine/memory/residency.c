@@ -82,7 +82,7 @@ qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, 
 
 /* Waiting. */
 
-/* No other device still reads the device's copy. */
+/* Waits until no other device reads the device's copy. */
 static qn_status await_peers(qn_buf *root, const qn_device *device, qn_err *err)
 {
     qn_ctx *ctx = root->ctx;
@@ -99,8 +99,8 @@ out:
     return st;
 }
 
-/* A copy into the block comes from another side than the last one: that side must be remembered
- * while it is still read. */
+/* Waits for the previous copy into the block if it came from another source, since only one source
+ * that is still being read can be recorded. */
 static qn_status await_arrival(qn_device *device, const qn_copy *copy, int source, qn_err *err)
 {
     return copy->source == source ? QN_OK : qn_point_await(device, copy->arrived, err);
@@ -121,7 +121,7 @@ qn_status qn_buf_await_host(qn_buf *root, qn_err *err)
     return QN_OK;
 }
 
-/* Uploads from host memory to all devices but one have ended. */
+/* Waits for uploads from host memory to all devices but one. */
 static qn_status await_uploads(qn_buf *root, int except, qn_err *err)
 {
     qn_ctx *ctx = root->ctx;
@@ -309,7 +309,7 @@ qn_status qn_buf_fetch(qn_buf *root, qn_err *err)
     return fetch_once(root, err);
 }
 
-/* Books. */
+/* State. */
 
 /* Work at `at` waits for everything before it. */
 static void set_written(qn_copy *copy, qn_point at)

@@ -1,14 +1,14 @@
 /* residency.h - the inside of a buffer: copies, versions, points. Private to engine/.
  *
- * A buffer has a version; a copy is valid when its version is the buffer's. Writing raises the
- * version on one side, which makes all other copies stale: there are no flags to forget.
+ * A buffer has a version; a copy is valid if it has the same version. Writing increases the version
+ * of the buffer and of one copy, which makes all other copies stale without any flags.
  */
 #ifndef QN_ENGINE_RESIDENCY_H
 #define QN_ENGINE_RESIDENCY_H
 
 #include "engine/device/context.h"
 
-/* What a buffer needs to know of a graph. First member of a graph. */
+/* The part of a graph that buffers use. First member of a graph. */
 typedef struct qn_runs {
     int is_running;     /* between the start of a run and its last submission */
     unsigned in_flight; /* devices with work of the last run, one bit per slot */
@@ -18,7 +18,7 @@ typedef struct qn_runs {
     void (*release)(struct qn_runs *runs, int slot);
 } qn_runs;
 
-/* The replica on one device. */
+/* The copy on one device. */
 typedef struct qn_copy {
     qn_block *block;
     uint64_t version;
@@ -37,7 +37,7 @@ struct qn_buf {
     size_t bytes;
     int refs;
 
-    qn_buf *parent; /* a view: the members below belong to the root */
+    qn_buf *parent; /* not NULL: a view; the members below are those of the root */
     size_t offset;
 
     uint64_t version;
@@ -46,7 +46,7 @@ struct qn_buf {
     qn_block *host_block; /* NULL for wrapped or spilled memory */
     uint64_t host_tick;   /* LRU */
     int host_pins;        /* > 0: never spilled */
-    uint64_t lent;        /* version whose address the caller has: it must not move */
+    uint64_t lent;        /* version whose address the caller has: the block must not move */
     int wrapped;
     int host_device; /* slot whose download fills the host copy, -1 when none is in flight */
     qn_point host_point;
@@ -54,7 +54,7 @@ struct qn_buf {
     int is_temp;
 
     qn_runs *owner;   /* of a temporary */
-    qn_runs *writer;  /* whose run wrote the present version on a device; NULL: no run */
+    qn_runs *writer;  /* whose run wrote the current version on a device; NULL: no run */
     unsigned visited; /* devices that ever held it, one bit per slot */
     uint64_t uses;    /* accesses that a device could have served: hot when > 2 */
     qn_transfer_count count;
@@ -82,16 +82,16 @@ static inline int qn_buf_valid_host(const qn_buf *root)
 /* Bit d: the copy on device d is valid; bit 0 is the host. A lost device has none. */
 unsigned qn_buf_valid_mask(const qn_buf *root);
 
-/* Allocates host memory for the copy (zeroed when the buffer was never written) without fetching
- * the content. */
+/* Allocates host memory for the copy (zeroed if the buffer was never written) without fetching the
+ * content. */
 qn_status qn_buf_need_host(qn_buf *root, qn_err *err);
 
-/* Allocates a block on the device for `stage`, without fetching the content. Goes through the rungs
- * of evict.c; unless `may_evict`, no other buffer leaves. */
+/* Allocates a block on the device for `stage`, without fetching the content. Uses the rungs of
+ * evict.c; other buffers are evicted only if `may_evict`. */
 qn_status qn_buf_need_block(qn_buf *root, qn_device *device, const char *stage, int may_evict,
                             qn_err *err);
 
-/* Later work on stream `on` may read or overwrite the copy of the device, or of the host. The
+/* Let later work on stream `on` read or overwrite the copy of the device, or of the host. The
  * stream waits for work of its own device; for other devices the host waits. */
 qn_status qn_buf_before_read(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
 qn_status qn_buf_before_write(qn_buf *root, qn_device *device, qn_stream on, qn_err *err);
@@ -117,18 +117,18 @@ void qn_buf_note_host_write(qn_buf *root);
 qn_status qn_buf_await_host(qn_buf *root, qn_err *err);
 
 /* Waits until the host copy may be overwritten: uploads from it have ended, and downloads to it
- * have arrived or failed. A lost device reads nothing any more. */
+ * have arrived or failed. A lost device is not waited for. */
 qn_status qn_buf_await_host_write(qn_buf *root, qn_err *err);
 
-/* Makes the host copy valid, by a download when needed. If the device failed after submission of
- * the run that wrote the content, that run is recovered first. */
+/* Makes the host copy valid, by a download if needed. If the device failed after the run that wrote
+ * the content was submitted, that run is recovered first. */
 qn_status qn_buf_fetch(qn_buf *root, qn_err *err);
 
-/* Called when reading the buffer failed with `st`: recovers the run that wrote it, if that can
- * help. QN_OK: try again. */
+/* Call if reading the buffer failed with `st`: recovers the run that wrote it, if that can help.
+ * QN_OK: try again. */
 qn_status qn_buf_recover(qn_buf *root, qn_status st, qn_err *err);
 
-/* The slot of a device with a valid copy, -1 when there is none. */
+/* The slot of a device with a valid copy, or -1. */
 int qn_buf_find_valid(const qn_buf *root);
 
 /* Frees the device's block; the content must be valid elsewhere, or not matter. */
@@ -143,42 +143,42 @@ void qn_count_transfer(qn_buf *root, qn_device *device, qn_transfer_kind kind, s
 qn_status qn_fault_copy(qn_ctx *ctx, const char *where, const char *name, size_t bytes,
                         qn_err *err);
 
-/* Evict.c. */
+/* evict.c. */
 
 /* qn_pool_acquire with the first three rungs of the out-of-memory ladder: idle blocks, clean
- * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Unless
+ * copies, dirty copies (spilled to the host). Memory for buffer `name`, needed by `stage`. Without
  * `may_evict`, only the first of these rungs. */
 qn_status qn_evict_acquire(qn_device *device, size_t bytes, const char *stage, const char *name,
                            int may_evict, qn_block **out, qn_err *err);
 
-/* Frees something on the device: idle blocks, else one clean copy, else one dirty one. 0 when
- * nothing may go. */
+/* Frees something on the device: idle blocks, else one clean copy, else one dirty one. Returns 0 if
+ * nothing can be freed. */
 int qn_evict_some(qn_device *device);
 
-/* Host memory of `bytes`; over QUERN_HOST_BUDGET the least recently used host copies go to
+/* Acquires host memory; above QUERN_HOST_BUDGET the least recently used host copies are written to
  * files. */
 qn_status qn_evict_acquire_host(qn_ctx *ctx, size_t bytes, qn_block **out, qn_err *err);
 
-/* Reads a host copy back that was spilled to a file; or drops the file. */
+/* Reads back a host copy that was spilled to a file; or drops the file. */
 qn_status qn_evict_unspill(qn_buf *root, qn_err *err);
 void qn_evict_forget(qn_buf *root);
 
-/* Hold.c: how large a tile may be, as numbers in, numbers out. */
+/* hold.c: how large a tile may be; computed from numbers only. */
 
-/* `budget_bytes` counts on devices with memory of their own. */
+/* `budget_bytes` matters only for devices with their own memory. */
 qn_tile_limits qn_tile_limits_of(const qn_device_info *info, uint64_t budget_bytes);
 
-/* Ledger.c: the history of every buffer of a context, by name, for the map of a whole run.
+/* ledger.c: the history of every buffer of a context, by name, for the map of a whole run.
  *
- * Buffers are freed and their counters with them; a context with a ledger records them before they
- * go. A context has no ledger unless asked, and then it costs nothing. */
+ * Freeing a buffer frees its counters, so a context with a ledger records them first. Without a
+ * ledger, the default, this costs nothing. */
 
-/* All buffers with one name, freed ones included. */
+/* All buffers with one name, including freed ones. */
 typedef struct qn_ledger_row {
     uint64_t n_made;
     size_t bytes;               /* of the largest */
-    size_t live_bytes, at_once; /* now, and at most */
-    char first[64], last[64];   /* stages that use it, "": none */
+    size_t live_bytes, at_once; /* now; largest so far */
+    char first[64], last[64];   /* first and last stage that use it, "": none */
     int is_temp, is_output;     /* of some graph */
     unsigned visited;           /* devices that ever held one, one bit per slot */
     qn_transfer_count count;    /* counts of freed buffers */
@@ -193,7 +193,7 @@ struct qn_ledger {
 /* Called by the engine; without a ledger these do nothing. */
 void qn_ledger_made(const qn_buf *root);
 void qn_ledger_gone(const qn_buf *root);
-/* A graph uses it from stage `first` to stage `last`. */
+/* Records that a graph uses it from stage `first` to stage `last`. */
 void qn_ledger_used(const qn_buf *root, const char *first, const char *last, int is_output);
 
 /* The row, including the counts of buffers that still exist. */

@@ -19,7 +19,7 @@ static const qn_op own[] = {
 };
 enum { N_OWN = sizeof own / sizeof *own };
 
-/* Kernels without an op: nothing is known but their head. */
+/* For kernels without an op: only their head is known. */
 static const qn_op kernel_op = {
     .name = "kernel", .priority = QN_PRIORITY_HOT, .cost = qn_cost_buffers, .work = 1
 };
@@ -84,7 +84,7 @@ const qn_op *qn_op_of_kernel(const qn_kernel_info *kernel)
 {
     const qn_op *op = kernel ? qn_op_find(kernel->name) : &host_op;
 
-    /* A kernel given at run time may bear the name of a built-in one. */
+    /* A run-time kernel may have the name of a built-in one. */
     if (!op || (kernel && qn_op_kernel(op) != kernel))
         op = &kernel_op;
     return op;

@@ -5,11 +5,11 @@
 #include "engine/engine.h"
 #include "util/status.h"
 
-/* The op whose kernel this is; for a kernel without one an op of priority 1 and exactness BITS
- * whose cost is the size of its arguments; for NULL that of host functions. Never NULL. */
+/* The op of this kernel. A kernel without one gets an op of priority 1 and exactness BITS whose
+ * cost is the size of its arguments; NULL gets the op of host functions. Never NULL. */
 const qn_op *qn_op_of_kernel(const qn_kernel_info *kernel);
 
-/* NULL: no tool has such an op. */
+/* NULL if no tool has such an op. */
 const qn_op *qn_op_yardstick(qn_yardstick yardstick);
 
 #endif

@@ -1,4 +1,4 @@
-/* segment.c - the index of shared accumulation, by a counting sort.
+/* segment.c - builds the index of shared accumulation by a counting sort.
  *
  * Besides the sorted list of items (start, code) it holds the cells with long lists, and the chunks
  * into which these lists are cut so that one group can work on each chunk.
@@ -19,7 +19,7 @@ struct qn_segments {
     qn_buf *part;           /* a partial sum per chunk */
 };
 
-/* A buffer of `n` elements (one at least) and its host memory to fill. */
+/* Makes a buffer of `n` elements (at least one) and gives its host memory to fill. */
 static qn_status new_table(qn_ctx *ctx, const char *name, const char *what, qn_i64 n, size_t size,
                            qn_buf **out, void **data, qn_err *err)
 {
@@ -51,7 +51,8 @@ static qn_status check_targets(const char *name, const int32_t *target, qn_i64 n
     return QN_OK;
 }
 
-/* start[c + 1] ends as the end of cell c: counted, summed up, and moved while filling. */
+/* Sorts items by cell: counts them, sums up, then fills. At the end start[c + 1] is the end of cell
+ * c. */
 static void sort_items(const int32_t *target, qn_i64 n_items, qn_i64 n_cells, qn_i64 *start,
                        int32_t *code)
 {

@@ -1,4 +1,4 @@
-/* chain.c - a graph as chains, and what a chain costs on each device. */
+/* chain.c - cuts a graph into chains and computes the cost of a chain on each device. */
 #include "engine/place/place.h"
 
 #include <math.h>
@@ -123,7 +123,7 @@ static void count_readers(const qn_graph *graph, const qn_chain *chain)
             graph->route->n_readers[chain->bufs[i]]++;
 }
 
-/* chain_of[s] is the number of the chain of stage s; room for its stages is made. */
+/* Sets chain_of[s] to the number of the chain of stage s, and allocates the chains. */
 static qn_status open_chains(qn_graph *graph, int *chain_of)
 {
     struct qn_graph_route *route = graph->route;
@@ -191,7 +191,7 @@ static double upload_share(const struct qn_graph_route *route, const qn_buf *roo
     return 1 / readers / qn_chain_spread(route, root, b);
 }
 
-/* Outputs are downloaded in every run; for other results we count how often it happened. */
+/* Probability of a download: 1 for outputs; for other results from how often it happened. */
 static double download_share(const struct qn_graph_route *route, const qn_graph_buf *buf, int b)
 {
     if (buf->is_output)
@@ -217,7 +217,7 @@ static void price_bufs(const qn_graph *graph, qn_chain *chain)
     }
 }
 
-/* The graph's chains on this device: they share the fixed cost of a run there. */
+/* The number of the graph's chains on this device, which share the fixed cost of a run there. */
 static int n_sharing(const qn_graph *graph, int device)
 {
     int n = 0;
@@ -227,7 +227,8 @@ static int n_sharing(const qn_graph *graph, int device)
     return n > 1 ? n : 1;
 }
 
-/* The graph's own work is no reason to avoid a device: the next run needs its results. */
+/* Queued work of the graph itself does not make a device more expensive: the next run needs its
+ * results anyway. */
 static void price_devices(const qn_graph *graph, qn_chain *chain, unsigned alive)
 {
     const qn_ctx *ctx = graph->ctx;
@@ -291,7 +292,7 @@ static int least_support(const qn_graph *graph, const qn_chain *chain, int devic
     return least;
 }
 
-/* The deciding op: that of the open stage that takes longest on its fastest device. */
+/* The op of the chain: that of the open stage that takes longest on its fastest device. */
 static qn_route_op *find_lead(const qn_graph *graph, const qn_chain *chain)
 {
     qn_route_op *lead = NULL;
@@ -371,7 +372,7 @@ static void take(qn_chain *chain, double us, qn_why why)
     chain->is_settled = 1;
 }
 
-/* Current price of the present placement; infinite when its devices cannot run it any more. */
+/* Current cost of the current placement; infinite if its devices can no longer run it. */
 static double settled_us(qn_chain *chain)
 {
     for (int i = 0; i < chain->n_stages; i++)
@@ -385,8 +386,8 @@ int qn_chain_settle(qn_chain *chain)
     const double present_us = settled_us(chain);
     double best_us = qn_path_find(&chain->path, chain->trial);
 
-    /* The search keeps one path per device and may miss that staying is cheaper; these checks
-     * cannot. */
+    /* The search keeps one path per device and may miss that staying is cheaper, so check that
+     * directly. */
     for (int d = 0; d < QN_MAX_DEVICES; d++)
         if (chain->view.devices >> d & 1 && chain->view.cost_us[d] < best_us) {
             best_us = chain->view.cost_us[d];

@@ -1,8 +1,8 @@
-/* place.h - where the stages of a graph run: choosing devices, feeding back times.
+/* place.h - where the stages of a graph run: chooses devices and learns from times.
  *
- * A graph is cut into chains: stages that are connected by something one of them writes. Chains
- * do not influence each other, so each gets its own cheapest path; a batch of independent tasks
- * is as many chains.
+ * A graph is cut into chains: stages that are connected by something one of them writes. Chains do
+ * not affect each other, so each gets its own cheapest path. In a batch of independent tasks each
+ * task is a chain.
  */
 #ifndef QN_ENGINE_PLACE_H
 #define QN_ENGINE_PLACE_H
@@ -22,7 +22,7 @@ typedef struct qn_chain {
     qn_why why;
     double us;          /* predicted time on the current devices */
     unsigned in_use;    /* devices of its open stages */
-    unsigned probeable; /* other devices worth a probe now and then */
+    unsigned probeable; /* other devices worth probing now and then */
     qn_route_view view; /* the whole chain on one device */
     qn_route_op *lead;  /* of the longest stage */
 } qn_chain;
@@ -32,18 +32,18 @@ enum { QN_TRIAL_RUNS = 5 };
 typedef struct qn_trials {
     uint64_t situation; /* state of the machine in which the values below were measured */
     int device;         /* under trial, -1: none */
-    int held;           /* measured to be faster than the models' choice, -1: none */
-    int n, n_absurd;    /* runs that count; runs that do not */
+    int held;           /* device measured to be faster than the models' choice, -1: none */
+    int n, n_absurd;    /* runs that count; absurdly slow runs */
     double us[QN_TRIAL_RUNS], against_us;
-    double seen_us[QN_MAX_DEVICES]; /* time of a run; 0: not known */
+    double seen_us[QN_MAX_DEVICES]; /* time of a run; 0: unknown */
     int next_at[QN_MAX_DEVICES], pause[QN_MAX_DEVICES];
 } qn_trials;
 
 struct qn_graph_route {
-    qn_arena tables; /* everything that the pointers below refer to, chains included */
+    qn_arena tables; /* memory of everything below, including chains */
     qn_route_mode mode;
     int n_open;  /* stages the router may place */
-    int is_idle; /* nothing to decide, count or explain */
+    int is_idle; /* 1: nothing to decide, count or explain */
     qn_chain *chains;
     int n_chains;
     /* per stage */
@@ -52,14 +52,14 @@ struct qn_graph_route {
     qn_cost *costs;
     int *forced; /* device, -1: open */
     qn_why *why;
-    uint8_t *wanting;  /* too little is known about it on its current device */
+    uint8_t *wanting;  /* 1: too little is known about it on its current device */
     uint8_t *marked;   /* to be timed in this run */
-    double *actual_us; /* in the last run, NaN: not timed */
+    double *actual_us; /* time in the last run, NaN: not timed */
     double *predicted; /* explanations: n_stages * QN_MAX_DEVICES, NaN: no candidate */
     /* per buffer */
     uint64_t *version, *d2h_base;
     uint16_t *stable, *n_readers; /* checks without a change; chains that read it */
-    uint8_t *was_there;           /* tried_on had a copy before the trial */
+    uint8_t *was_there;           /* 1: tried_on had a copy before the trial */
     /* decisions */
     uint64_t key;
     int age, next_probe, has_choice;
@@ -79,19 +79,19 @@ struct qn_graph_route {
     qn_route_op *spender;   /* op whose budget pays for measurements in this run */
     double probe_us;        /* expected time of this run's probe, 0: there is none */
     int probed;             /* the device of this run's probe, -1: none */
-    int tried_on;           /* a device with copies made by a probe or a trial, -1: none */
+    int tried_on;           /* device with copies made by a probe or a trial, -1: none */
     unsigned hopeless;      /* devices on which a probe made a whole run over 3 times slower */
     double own_us, lost_us; /* time of all runs; time lost to probes, samples and trials */
     uint64_t n_experiments; /* runs with one of these */
-    int n_drifts, drift_at, drift_pause; /* unusual runs in a row; when they count again */
+    int n_drifts, drift_at, drift_pause; /* unusual runs in a row; when to react again; pause */
 };
 
 /* Chooses the device of every stage while a graph is compiled. */
 void qn_route_graph(qn_graph *graph);
 void qn_route_free(qn_graph *graph);
 
-/* Called before a run (decides again where something has changed, and chooses stages to time),
- * after its submission, and after the wait for it. */
+/* Call before a run (decides again if something has changed, and chooses stages to time), after its
+ * submission, and after waiting for it. */
 void qn_route_begin(qn_graph *graph);
 void qn_route_end(qn_graph *graph);
 void qn_route_waited(qn_graph *graph);
@@ -100,13 +100,13 @@ void qn_route_waited(qn_graph *graph);
 void qn_route_timed(qn_graph *graph, int stage, int device, double us);
 void qn_route_failed(qn_graph *graph, int stage, int device, qn_status status);
 
-/* Stage.c. */
+/* stage.c. */
 
 /* Records the cost of every candidate, and writes the rows of the last run. */
 void qn_route_predict(qn_graph *graph);
 void qn_route_explain(qn_graph *graph);
 
-/* Run.c. */
+/* run.c. */
 
 /* The first decision, when the graph is compiled. */
 void qn_route_decide(qn_graph *graph);
@@ -115,10 +115,10 @@ void qn_route_note_light(qn_graph *graph);
 /* Assigns the stages of a chain to the devices in `device`. */
 void qn_chain_place(qn_graph *graph, const qn_chain *chain, const int *device, qn_why why);
 
-/* Probe.c. */
+/* probe.c. */
 
-/* Moves one chain for a probe when one is due. The second call ends it: the run took `us` instead
- * of `usual`. */
+/* Moves one chain for a probe if one is due. The second call ends it: the run took `us` instead of
+ * `usual`. */
 void qn_probe_begin(qn_graph *graph);
 void qn_probe_end(qn_graph *graph, double us, double usual);
 
@@ -126,16 +126,17 @@ void qn_probe_end(qn_graph *graph, double us, double usual);
 void qn_samples_choose(qn_graph *graph);
 void qn_samples_forget(qn_graph *graph);
 
-/* Before and after something is tried on the device. Copies that the trial made are dropped. */
+/* Call before and after trying something on the device. The second call drops copies that the trial
+ * made. */
 void qn_tried_note(qn_graph *graph, int device);
 void qn_tried_drop(qn_graph *graph);
 
-/* Whether measuring may cost this much more, within 0.5 % of the graph's own time; and record that
- * it did. */
+/* Whether measuring may cost that much more, within 0.5 % of the graph's own time. The second call
+ * records the cost. */
 int qn_route_can_lose(const struct qn_graph_route *route, double us);
 void qn_route_lose(struct qn_graph_route *route, double us);
 
-/* Trial.c. */
+/* trial.c. */
 
 void qn_trials_reset(qn_trials *trials);
 
@@ -143,10 +144,10 @@ void qn_trials_reset(qn_trials *trials);
 int qn_trial_begin(qn_graph *graph, unsigned alive);
 /* A run of a trial has ended. */
 void qn_trial_end(qn_graph *graph, double us);
-/* The usual time of runs has changed, so earlier results about devices may be out of date. */
+/* Call when the usual time of runs has changed, so that earlier results may be out of date. */
 void qn_trial_doubt(struct qn_graph_route *route, int is_slower);
 
-/* Chain.c. */
+/* chain.c. */
 
 /* Cuts the graph's stages into graph->route->chains. */
 qn_status qn_chains_make(qn_graph *graph);
@@ -155,14 +156,14 @@ qn_status qn_chains_make(qn_graph *graph);
  * written is uploaded once. A power of two. */
 int qn_chain_spread(const struct qn_graph_route *route, const qn_buf *root, int b);
 
-/* Fills in a chain's prices and view from current knowledge and residency. */
+/* Computes a chain's costs and view from current knowledge and residency. */
 void qn_chain_price(qn_graph *graph, qn_chain *chain, unsigned alive);
 
-/* Places an open chain: on the cheapest path, unless the current placement is as good. True when
- * the placement changed. */
+/* Places an open chain on the cheapest path, unless the current placement is as good. Returns
+ * whether the placement changed. */
 int qn_chain_settle(qn_chain *chain);
 
-/* The cost of the whole chain on one device, as far as its stages are free, into `out`. */
+/* Puts all free stages of the chain on `device`, into `out`. */
 void qn_chain_uniform(const qn_chain *chain, int device, int *out);
 
 #endif

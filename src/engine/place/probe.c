@@ -1,4 +1,4 @@
-/* probe.c - measurements made during runs: probes, samples, and their cost.
+/* probe.c - measures during runs, by probes and samples, and accounts for their cost.
  *
  * A probe runs one chain on another device. A sample times stages on their current device, which
  * needs direct submission and a wait. Most runs have neither.
@@ -6,8 +6,8 @@
  * Both cost time, which is charged to the op (route.c). But many graphs share an op, and a budget
  * earned by large graphs could ruin small ones. So a probe that is more than three times slower,
  * and every trial of whole runs, is charged to the graph itself. A device that proved that slow in
- * a whole run gets a tenth of that budget. Copies that a probe made are dropped unless the work
- * stays there, so later runs are unaffected.
+ * a whole run gets a tenth of that budget. Copies made by a probe are dropped unless the work stays
+ * there, so later runs are unaffected.
  */
 #include "engine/place/place.h"
 
@@ -21,17 +21,17 @@ static const double lose_share = 0.005, hopeless_share = 0.0005, hopeless_factor
 
 /* The budget of a graph. */
 
-/* A new graph may lose the time of two runs; otherwise graphs that run only a few times would never
- * be measured. */
+/* A new graph may lose the time of two runs, because otherwise graphs that run only a few times
+ * would never be measured. */
 int qn_route_can_lose(const struct qn_graph_route *r, double us)
 {
     return r->lost_us + fmax(0, us) <= fmax(lose_share * r->own_us, 2 * r->usual_us);
 }
 
-/* Whether a device is worth the cost of a probe. Up to three times the present time the op's budget
- * is enough, since such probes are rarer the more they cost (route.c). Beyond that the graph must
- * pay. Old knowledge may be wrong, so we assume the best of it: a device that really is slower
- * costs more, once, and is not probed again before the graph has earned it. */
+/* Whether a device is worth the cost of a probe. Up to three times the current time the op's budget
+ * is enough, since such probes are rarer the more they cost (route.c). Beyond that the graph's own
+ * budget pays. Old measurements may be wrong, so we assume the best case: a device that really is
+ * slower costs more once, and is not probed again before the graph's budget has recovered. */
 static int can_probe(const struct qn_graph_route *r, const qn_chain *chain, int device)
 {
     const qn_route_view *view = &chain->view;
@@ -90,7 +90,7 @@ static int is_used(const qn_graph *graph, int device)
     return 0;
 }
 
-/* Drops only copies that the host also has: results that were not fetched yet stay. */
+/* Drops only copies that the host also has, so results that were not fetched yet stay. */
 void qn_tried_drop(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -146,8 +146,8 @@ void qn_probe_begin(qn_graph *graph)
     }
 }
 
-/* The run took `us`; without the probe it would have taken `usual`. Anything beyond the expected
- * extra is the machine's fault. */
+/* The run took `us`; without the probe it would have taken `usual`. Time beyond the expected extra
+ * is blamed on other load, not on the probe. */
 void qn_probe_end(qn_graph *graph, double us, double usual)
 {
     struct qn_graph_route *r = graph->route;
@@ -194,8 +194,8 @@ static int marks_of(const qn_graph *graph, const qn_route_op *op, int before)
     return n;
 }
 
-/* On the CPU the first run of a graph touches its memory for the first time, so it counts only
- * where nothing is known. */
+/* On the CPU the first run of a graph touches its memory for the first time, so it counts only if
+ * nothing else is known. */
 static int may_teach(const struct qn_graph_route *r, int s, int device)
 {
     return device != QN_CPU_SLOT || r->n_runs > 0 || r->ops[s]->models[device].n_buckets < 2;

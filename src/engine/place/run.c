@@ -1,4 +1,4 @@
-/* run.c - chooses a device for every stage, and learns from each run.
+/* run.c - chooses a device for every stage and learns from each run.
  *
  * A decision is made again only when something it depends on has changed: residency, a model, a
  * link, or the health or queue of a device. Otherwise the router costs a run only these checks and
@@ -25,7 +25,7 @@ static uint64_t mix(uint64_t key, uint64_t value)
     return key ^ key >> 29;
 }
 
-/* Everything a decision depends on. Queues count by doubling. */
+/* A hash of everything a decision depends on. Queues count in powers of two. */
 static uint64_t key_of(const qn_graph *graph, unsigned alive)
 {
     const qn_ctx *ctx = graph->ctx;
@@ -49,7 +49,8 @@ static uint64_t key_of(const qn_graph *graph, unsigned alive)
     return key;
 }
 
-/* A buffer that was not written since the last run is worth keeping on a device. */
+/* Records which buffers were not written since the last run: those are worth keeping on a
+ * device. */
 static void note_versions(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -63,7 +64,7 @@ static void note_versions(qn_graph *graph)
     }
 }
 
-/* Longest first, each chain on the device that would finish it first. */
+/* Takes chains longest first and puts each on the device that would finish it first. */
 static void balance(const qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -116,7 +117,7 @@ static int is_ready(const qn_graph *graph, const qn_chain *chain, int device)
     return 1;
 }
 
-/* After a decision: what is worth a probe, and which stages are worth a sample. */
+/* After a decision: finds devices worth a probe and stages worth a sample. */
 static void look_around(qn_graph *graph, qn_chain *chain)
 {
     struct qn_graph_route *r = graph->route;
@@ -267,7 +268,7 @@ static void route_run(qn_graph *graph)
         qn_tried_note(graph, device);
         place_on(graph, device, QN_WHY_PROBE);
         graph->is_sampled = 0;
-        if (r->trials.n == 0) { /* not charged, so the models may use it */
+        if (r->trials.n == 0) { /* costs nothing, so the models may use it */
             r->wants_sample = 1;
             qn_samples_choose(graph);
         }
@@ -285,8 +286,8 @@ static void route_run(qn_graph *graph)
     r->n_experiments += r->n_marked > 0;
 }
 
-/* For very short runs a check would cost a large part of the run, so it is made rarely. Not while a
- * measurement is under way, and not where runs overlap: then the queues must be known. */
+/* For very short runs a check would cost a large part of the run, so checks are rare. During a
+ * measurement, or when runs overlap, every run is checked, because queues must be known. */
 static void plan_look(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;
@@ -378,8 +379,8 @@ static int is_unusual(double us, double usual)
     return us > usual * drift_factor + drift_slack_us || us * drift_factor + drift_slack_us < usual;
 }
 
-/* Two unusual runs in a row, or one of twice the usual time, ask for samples. When the samples show
- * nothing, the next ones come later. */
+/* Two unusual runs in a row, or one of twice the usual time, request samples. If the samples show
+ * nothing, the next ones are taken later. */
 static void watch_drift(struct qn_graph_route *r, double us, double usual)
 {
     r->n_drifts = is_unusual(us, usual) ? r->n_drifts + 1 : 0;
@@ -416,7 +417,7 @@ static void note_run(qn_graph *graph, int is_device, double us)
     add_recent(r, us);
 }
 
-/* A check has two parts, one before the run and one after it. */
+/* The part of a check that follows the run. */
 static void end_look(qn_graph *graph, double end_us)
 {
     struct qn_graph_route *r = graph->route;

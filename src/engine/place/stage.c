@@ -22,7 +22,8 @@ static int best_device(qn_ctx *ctx)
     return best;
 }
 
-/* The profile's threshold. An op that was never calibrated uses that of the memory yardstick. */
+/* The device by the profile's threshold. An op that was never calibrated uses the threshold of the
+ * memory yardstick. */
 static int static_device(qn_ctx *ctx, const qn_route_op *op, double size)
 {
     const int device = best_device(ctx);
@@ -66,7 +67,7 @@ static int forced_device(qn_ctx *ctx, const qn_stage *stage, const qn_route_op *
 
 /* The graph's side. */
 
-/* Kernels without an op share one; the router tells them apart. */
+/* Kernels without an op share one op, so the router distinguishes them by name. */
 static qn_route_op *op_of(qn_ctx *ctx, const qn_stage *stage)
 {
     char name[96];
@@ -171,7 +172,7 @@ static int needs_profile(const qn_graph *graph)
     return 0;
 }
 
-/* True when no stage has a choice. */
+/* Whether no stage has a choice. */
 static int is_idle(const qn_graph *graph)
 {
     for (int s = 0; s < graph->n_stages; s++)
@@ -234,7 +235,7 @@ static void explain_stage(const qn_graph *graph, int s, uint64_t seq)
     }
 }
 
-/* Rows are written when the run's times are known, that is, before the next run. */
+/* Rows are written when the run's times are known: before the next run. */
 void qn_route_explain(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;

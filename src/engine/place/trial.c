@@ -2,10 +2,9 @@
  *
  * Models add up stages and copies. A real run also depends on how they overlap and on other load.
  * So a graph that runs often is tried as a whole: a few runs on one device, not counting the first
- * ones, which make recordings and move data. A device that proves faster by more than a twentieth
- * keeps the graph, whatever the models say, until inputs arrive in another way or a device fails.
- * Like probes, trials are at most one run in twenty, and their cost comes out of the same 0.5 % of
- * the time.
+ * ones, which make recordings and move data. If a device proves more than a twentieth faster, the
+ * graph stays there, whatever the models say, until inputs arrive in another way or a device fails.
+ * Like probes, trials are at most one run in twenty, and they share the same 0.5 % of the time.
  */
 #include "engine/place/place.h"
 
@@ -16,10 +15,10 @@
 enum {
     FIRST_TRY = 40,   /* runs before anything is tried ... */
     LONG_TRY = 10,    /* and for long runs, of which there will be few */
-    STALE_RUNS = 200, /* after which the models' objections to a device are doubted */
+    STALE_RUNS = 200, /* after these runs the models' doubts about a device are ignored */
     PAUSE = 256,      /* runs between two trials of a device; doubled after each failed trial */
     MOST_PAUSE = 8192,
-    ABSURD = 16,    /* times the usual time: the machine was busy elsewhere */
+    ABSURD = 16,    /* times the usual time: other load disturbed the run */
     MOST_ABSURD = 2 /* of a trial; more cannot be an accident */
 };
 static const double lost_share = 0.02, factor_most = 3, long_us = 1000, seen_gain = 0.95;
@@ -53,7 +52,7 @@ void qn_trials_reset(qn_trials *t)
     forget(t);
 }
 
-/* The devices there are, and the inputs that are new in every run. */
+/* A hash of the available devices and of the inputs that are new in every run. */
 static uint64_t situation_of(const qn_graph *graph, unsigned alive)
 {
     const struct qn_graph_route *r = graph->route;
@@ -65,7 +64,7 @@ static uint64_t situation_of(const qn_graph *graph, unsigned alive)
     return key;
 }
 
-/* The device that has all open stages, or -1. */
+/* The device with all open stages, or -1. */
 static int present_device(const qn_graph *graph)
 {
     const struct qn_graph_route *r = graph->route;
@@ -78,8 +77,8 @@ static int present_device(const qn_graph *graph)
     return in_use && !(in_use & (in_use - 1)) ? __builtin_ctz(in_use) : -1;
 }
 
-/* The cost of everything on `device` by the models. Where they know little it takes the best case,
- * and results that are old are doubted. Infinite when it cannot run there. */
+/* The cost of everything on `device` by the models: the best case if they know little, with old
+ * results doubted. Infinite if it cannot run there. */
 static double hoped_us(const struct qn_graph_route *r, int device)
 {
     double us = 0;
@@ -99,7 +98,7 @@ static double hoped_us(const struct qn_graph_route *r, int device)
     return us;
 }
 
-/* What trials may still cost, over all graphs with these ops. One graph alone may lose less
+/* The time that trials of all graphs with these ops may still cost. One graph alone may cost less
  * (qn_route_can_lose). */
 static double budget_us(const struct qn_graph_route *r)
 {
@@ -111,8 +110,8 @@ static double budget_us(const struct qn_graph_route *r)
     return us;
 }
 
-/* A trial ends at the first run without a gain, so its cost is bounded however wrong the prediction
- * is. */
+/* A trial ends at the first run without a gain, so its cost is bounded even if the prediction is
+ * wrong. */
 static int is_due(const struct qn_graph_route *r, int device)
 {
     const qn_trials *t = &r->trials;
@@ -183,7 +182,7 @@ int qn_trial_begin(qn_graph *graph, unsigned alive)
     return t->device;
 }
 
-/* The trial has ended: should the work stay? */
+/* At the end of a trial, decides whether the work stays. */
 static void judge(qn_graph *graph)
 {
     struct qn_graph_route *r = graph->route;

@@ -1,10 +1,10 @@
-/* branch.c - which compute stream a stage takes, and where streams wait for each other.
+/* branch.c - assigns stages to compute streams, and finds where streams wait for each other.
  *
  * A stage continues the stream whose last stage it follows. Otherwise it takes a stream that is
- * certainly idle when it starts, or a new one; when all are busy, the one that got no work for
- * longest. So a chain stays on one stream and needs no event, and independent branches run side by
- * side. Events are few: a stage waits for the last stage that it follows on each other stream,
- * unless its own stream already did.
+ * certainly idle when it starts, or a new one; if all are busy, the least recently used one. So a
+ * chain stays on one stream and needs no event, and independent branches run side by side. Few
+ * events are needed: a stage waits for the last stage that it follows on each other stream, unless
+ * its own stream already did.
  */
 #include "engine/plan/graph_impl.h"
 #include "util/list.h"
@@ -33,7 +33,7 @@ static void raise_to(int *stage, int to)
         *stage = to;
 }
 
-/* `s` starts after `before` has ended, and after everything that `before` had to wait for. */
+/* Records that `s` starts after `before` and after everything that `before` waited for. */
 static void follow(const dealer *d, int s, int before)
 {
     int *clock = d->out->clock[s];

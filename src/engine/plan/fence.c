@@ -1,4 +1,4 @@
-/* fence.c - the end of one run, exactly. */
+/* fence.c - marks exactly where one run ends. */
 #include "engine/plan/graph_impl.h"
 
 void qn_fence_add(qn_fence *fence, qn_device *device, qn_stream on)

@@ -1,10 +1,10 @@
-/* fuse.c - chains of element-wise stages become one stage.
+/* fuse.c - fuses chains of element-wise stages into one stage.
  *
- * Maps that pass an array on through a temporary read and write memory at each step. The kernel
+ * Maps that pass an array through temporaries read and write memory at each step. The kernel
  * `chain` runs a list of such maps with the value in a register and gives the same bits, so one
  * stage of it replaces the chain: nothing is generated or compiled, and values can still be
- * changed. Maps that are not correctly rounded (exp and the like) stay as they are, since two
- * kernels may round them differently.
+ * changed. Maps that are not correctly rounded (exp and the like) are not fused, since two kernels
+ * may round them differently.
  *
  * A compiled graph lists the stages that run; this file keeps the stages that the caller added, and
  * restores them when the graph changes.
@@ -44,7 +44,7 @@ static const qn_stage_arg *output_of(const qn_stage *stage)
 
 /* Finding chains. */
 
-/* Facts about the stages, for the search of chains. */
+/* Facts about the stages, for finding chains. */
 typedef struct {
     const qn_graph *graph;
     int *uses, *reader;   /* by buffer: how many arguments use it; the last stage that reads it */
@@ -80,7 +80,8 @@ static int can_be_step(const search *s, int i)
            r->z1 == 1;
 }
 
-/* The stage that reads the output of stage `i`, when no other stage and no caller sees it. */
+/* The stage that reads the output of stage `i`, if no other stage and no caller sees that
+ * output. */
 static int find_next(const search *s, int i)
 {
     const qn_graph *graph = s->graph;
@@ -100,7 +101,8 @@ static int find_next(const search *s, int i)
                                                                                               : -1;
 }
 
-/* May stage `to` end a chain, and so read its input only then? `from` is the present end. */
+/* Whether stage `to` may end a chain, so that the input is read only then. `from` is the current
+ * end. */
 static int can_reach(const qn_graph *graph, int input, int from, int to)
 {
     for (int i = from + 1; i < to; i++)
@@ -192,7 +194,6 @@ static qn_status make_stage(const qn_stage *stages, const int *members, int n, q
     return QN_OK;
 }
 
-/* Frees what make_stage made. */
 static void free_made(const struct qn_fusion *f, qn_stage *stages)
 {
     for (int i = 0; i < f->n_built; i++) {
@@ -206,8 +207,8 @@ static void free_made(const struct qn_fusion *f, qn_stage *stages)
     }
 }
 
-/* Fills the list of stages that run. A chain takes the place of its last stage: by then all its
- * inputs exist, and its result is not needed earlier. */
+/* Fills the list of stages that run. A chain replaces its last stage: by then all its inputs exist,
+ * and its result is not needed earlier. */
 static qn_status fill(const search *s, struct qn_fusion *f, qn_stage *stages, int *n_out,
                       qn_err *err)
 {

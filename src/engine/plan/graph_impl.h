@@ -1,7 +1,7 @@
-/* graph_impl.h - the private parts of a graph, and what is derived from it.
+/* graph_impl.h - the private parts of a graph, and data derived from it.
  *
- * order.c finds dependencies and lifetimes of stages, fuse.c joins stages, plan.c turns a range of
- * stages and the present residency into steps, branch.c assigns stages to streams.
+ * order.c finds dependencies and lifetimes of stages, fuse.c fuses stages, plan.c turns a range of
+ * stages and the current residency into steps, branch.c assigns stages to streams.
  */
 #ifndef QN_ENGINE_GRAPH_IMPL_H
 #define QN_ENGINE_GRAPH_IMPL_H
@@ -15,7 +15,7 @@ typedef struct qn_stage_arg {
     int buf_i;      /* index into graph->bufs, -1 for a value */
     size_t offset;  /* bytes into the root */
     size_t bytes;   /* from there to the end of the buffer or view */
-    int is_partial; /* a view, an offset, a later range: an OUT must keep the rest of the root */
+    int is_partial; /* a view, an offset, a later range: OUT must preserve the rest of the root */
     qn_arg_mode mode;
     size_t value_at; /* into stage->values */
     size_t value_bytes;
@@ -49,21 +49,21 @@ typedef struct qn_stage {
     qn_module *modules[QN_MAX_DEVICES];
     qn_launch last;                     /* span, group and grid of its last launch */
     qn_stage_log *logs[QN_MAX_DEVICES]; /* its runs on each device */
-    uint64_t h2d_bytes, d2h_bytes;      /* moved for its sake */
+    uint64_t h2d_bytes, d2h_bytes;      /* moved for this stage */
 } qn_stage;
 
 typedef struct qn_graph_buf {
     qn_buf *root;
     int first, last; /* stages that touch it */
     int is_output;
-    int temp_slot;          /* shared memory of temporaries, -1 otherwise */
+    int temp_slot;          /* shared memory of temporaries, else -1 */
     uint64_t start_version; /* versions at the start of the run: a rerun needs them */
     uint64_t end_version;   /* versions at its end: a rerun must find them unless they are lost */
     qn_block *spare;        /* host memory with the run's inputs, or for its downloads */
-    uint64_t spare_version; /* of what is in it */
+    uint64_t spare_version; /* of its content */
 } qn_graph_buf;
 
-/* Memory that temporaries share, one after the other. */
+/* Memory that temporaries use one after the other. */
 typedef struct qn_temp_slot {
     size_t bytes;
     int tenant;                      /* the last buffer to use it */
@@ -81,7 +81,7 @@ typedef struct qn_step {
     int from;   /* PEER */
 } qn_step;
 
-/* Where a plan needs memory for a buffer, and where it writes the buffer; one bit per slot, 0 is
+/* Where a plan needs memory for a buffer, and where it writes the buffer: one bit per slot, 0 is
  * the host. */
 typedef struct qn_touch {
     unsigned where, writes;
@@ -98,11 +98,11 @@ typedef struct qn_end {
     qn_point at;
 } qn_end;
 
-/* How stages are distributed over the compute streams of their devices. */
+/* How stages are assigned to the compute streams of their devices. */
 typedef struct qn_branches {
     int n_stages;
     qn_stream *on;              /* by stage, counted from the graph's own stream */
-    int (*clock)[QN_N_COMPUTE]; /* by stage: the last stage that has ended, of each stream */
+    int (*clock)[QN_N_COMPUTE]; /* by stage: the last stage of each stream that has ended */
     unsigned char *is_met;      /* by stage: another stream waits for it */
     qn_meet *meets;             /* in the order of `after` */
     int n_meets;
@@ -119,36 +119,36 @@ typedef struct qn_plan {
     qn_branches branches;
     int crossings, elided;
     qn_touch *touched; /* by buffer */
-    int one_device;    /* slot when every step is on one non-CPU device, else -1 */
+    int one_device;    /* slot, if every step is on one non-CPU device, else -1 */
 } qn_plan;
 
 /* The failure that stopped a run, and its place. */
 typedef struct qn_failure {
     int stage;
     const qn_step *step; /* NULL: there was no memory for the stage */
-    int source;          /* slot that did not deliver data to a CPU stage, 0: none */
+    int source;          /* slot that failed to deliver data to a CPU stage, 0: none */
     int is_late;         /* the step was queued, so its output cannot be trusted */
-    int is_final;        /* no device is to blame, so avoiding one would not help */
-    int is_reported;     /* and it was logged and counted */
+    int is_final;        /* not a device's fault, so avoiding a device would not help */
+    int is_reported;     /* already logged and counted */
 } qn_failure;
 
-/* A plan that worked, with the state for which it is valid. */
+/* A plan that worked, with the state it is valid for. */
 typedef struct qn_recording {
     uint64_t key[2];
     qn_plan plan;
     qn_replay *replay; /* NULL: the steps are submitted again without planning */
     int device;
     uint64_t value_gen;
-    int *launch_i;     /* per stage: its launch in the recording, -1 when in parts */
+    int *launch_i;     /* per stage: its launch in the recording, -1: launched in parts */
     qn_launch *shapes; /* per stage: span, group and grid of that launch */
     uint64_t tick;
 } qn_recording;
 
-/* Fence.c: the end of one run, exactly.
+/* fence.c: marks exactly where one run ends.
  *
- * Waiting for a point (stream.c) also waits for everything its stream got since. That is fine for a
- * single graph. Where several graphs take turns on a device, the end of one would be noticed only
- * when the next is done; a fence keeps events recorded right after the submission instead. */
+ * Waiting for a point (stream.c) also waits for later work on its stream. That is fine for a single
+ * graph. If several graphs take turns on a device, the end of one would be seen only when the next
+ * is done, so a fence records events right after the submission instead. */
 
 enum { QN_FENCE_MARKS = 4 * QN_N_STREAMS }; /* four devices with all their streams */
 
@@ -158,33 +158,33 @@ typedef struct qn_fence_mark {
     qn_point at;
 } qn_fence_mark;
 
-/* Zero-initialised is empty: done. */
+/* Zero-initialised: empty, which counts as done. */
 typedef struct qn_fence {
     qn_fence_mark marks[QN_FENCE_MARKS];
     int n;
 } qn_fence;
 
-/* Adds the present end of a stream. When the fence is full or the device refuses, nothing is added:
- * waiting for the point still works, but takes longer. */
+/* Adds the current end of a stream. If the fence is full or the device refuses, nothing is added;
+ * waiting for the point still works but takes longer. */
 void qn_fence_add(qn_fence *fence, qn_device *device, qn_stream on);
 
-/* 1 when waiting would return at once; also when the device is lost or reports a failure. */
+/* 1 if waiting would return at once, also if the device is lost or reports a failure. */
 int qn_fence_is_done(qn_fence *fence);
 
-/* The host waits for the fence's events on this device. */
+/* Makes the host wait for the fence's events on this device. */
 qn_status qn_fence_await(qn_fence *fence, qn_device *device, qn_err *err);
 
 /* Drops all events, done or not. */
 void qn_fence_clear(qn_fence *fence);
 
 struct qn_graph {
-    qn_runs runs; /* first: buffers refer to the graph by it */
+    qn_runs runs; /* first member: buffers refer to the graph by it */
     qn_ctx *ctx;
     char name[64];
     qn_stage *stages;
     int n_stages;
     size_t cap_stages;
-    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL when none were joined */
+    struct qn_fusion *fusion; /* fuse.c: the stages as built, NULL if none were fused */
     qn_graph_buf *bufs;
     int n_bufs;
     size_t cap_bufs;
@@ -207,14 +207,14 @@ struct qn_graph {
     qn_graph_stats stats;
     qn_points last[QN_MAX_DEVICES];  /* ends of the runs on each device */
     unsigned queued[QN_MAX_DEVICES]; /* stages submitted since the last wait, by device */
-    int is_fenced;                   /* other graphs take turns with it: runs end in a fence */
+    int is_fenced;                   /* other graphs take turns with it, so runs end in a fence */
     qn_fence fence;
     qn_fallback_policy fallback; /* ERROR: device failures are returned to the caller */
-    int failed_stage;            /* then: the stage at which the last run failed, else -1 */
+    int failed_stage;            /* with ERROR: the stage where the last run failed, else -1 */
     qn_err failure;              /* and why */
 };
 
-/* Order.c. */
+/* order.c. */
 qn_status qn_order_check(qn_graph *graph, qn_err *err);     /* edges; cycles */
 qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp slots */
 /* Frees the memory of the temporaries on one device (0: the host); the graph must not be
@@ -222,7 +222,7 @@ qn_status qn_order_lifetimes(qn_graph *graph, qn_err *err); /* first/last, temp 
 void qn_order_release(qn_graph *graph, int slot);
 void qn_order_release_all(qn_graph *graph);
 
-/* Plan.c. */
+/* plan.c. */
 /* Steps for stages [from, to); the number after the last stage means the outputs. */
 qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err *err);
 /* Allocates memory for everything the plan touches. On QN_ERR_NOMEM nothing is lost, and *stage is
@@ -234,12 +234,12 @@ void qn_plan_pin(qn_graph *graph, const qn_plan *plan, int by);
 void qn_plan_key(const qn_graph *graph, uint64_t key[2]);
 void qn_plan_free(qn_plan *plan);
 
-/* Branch.c. */
+/* branch.c. */
 /* Assigns all stages to streams; `device` has the slot of each, NULL means one device for all. */
 qn_status qn_branches_find(const qn_graph *graph, const int *device, qn_branches *out, qn_err *err);
 /* All stages on one stream. */
 qn_status qn_branches_none(const qn_graph *graph, qn_branches *out, qn_err *err);
-/* Called before and after stage `s` is submitted. Before: its stream waits for the others, which
+/* Call before and after stage `s` is submitted. Before: its stream waits for the others, which
  * advances *next_meet. After: its end is marked if another stage waits for it. */
 qn_status qn_branches_begin(qn_graph *graph, const qn_branches *branches, int s, int *next_meet,
                             qn_err *err);
@@ -254,9 +254,9 @@ static inline qn_stream qn_branch_stream(const qn_graph *graph, qn_stream on)
     return QN_COMPUTE + (graph->stream - QN_COMPUTE + on) % QN_N_COMPUTE;
 }
 
-/* Fuse.c. */
-/* Replace chains of element-wise stages by one stage each, and restore them. Callers number the
- * stages as they built them; the rest of the engine numbers the stages that run. */
+/* fuse.c. */
+/* Replace chains of element-wise stages by one stage each, and restore them. Callers use the
+ * numbers of the stages they built; the rest of the engine numbers the stages that run. */
 qn_status qn_fuse(qn_graph *graph, qn_err *err);
 void qn_fuse_undo(qn_graph *graph);
 int qn_fuse_count(const qn_graph *graph);            /* stages as built */
@@ -265,24 +265,24 @@ qn_stage *qn_fuse_built(qn_graph *graph, int stage);
 /* A value of the built stage has changed. */
 void qn_fuse_update(qn_graph *graph, int stage);
 
-/* Whether the stage needs what buffer `b` had before; whether it writes the buffer. */
+/* Whether the stage needs the old content of buffer `b`; whether it writes the buffer. */
 int qn_stage_reads(const qn_stage *stage, int b);
 int qn_stage_writes(const qn_stage *stage, int b);
 
-/* Spare.c. */
+/* spare.c. */
 /* Whether the buffer's content at the start of a run is part of the run's results. */
 int qn_run_needs(const qn_graph *graph, int b);
-/* A download into the host copy may overwrite the input that a rerun would need. Then it goes to a
- * spare block instead, which becomes the host copy, while the old one is kept in its place. The
+/* A download into the host copy may overwrite input that a rerun would need. It then goes to a
+ * spare block, which becomes the host copy, and the old host copy becomes the spare block. The
  * calls: allocate spare blocks while memory is plentiful; say where the download goes; record that
  * it was submitted. */
 void qn_spare_prepare(qn_graph *graph, int b);
 void *qn_spare_landing(const qn_graph *graph, int b);
 void qn_spare_landed(qn_graph *graph, int b);
-/* Spare block and host copy change places. */
+/* Swaps spare block and host copy. */
 void qn_spare_exchange(qn_graph_buf *buf);
 
-/* Memory_map.c. */
+/* memory_map.c. */
 /* Records in the context's ledger which buffers the graph uses; lifetimes are known. */
 void qn_ledger_graph(const qn_graph *graph);
 

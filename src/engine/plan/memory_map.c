@@ -52,8 +52,7 @@ void qn_ledger_graph(const qn_graph *graph)
     }
 }
 
-/* Why transfers were needed: who used the data, and where it was. Returns whether there were
- * any. */
+/* Explains why transfers were needed. Returns whether there were any. */
 static int add_transfer(qn_str *page, const char *name, const qn_transfer_count *count,
                         const char *first, int is_output)
 {
@@ -144,8 +143,8 @@ static void add_pool(qn_str *page, const char *id, const qn_pool *pool, size_t b
                 (unsigned long long)now.misses, (unsigned long long)now.hits);
 }
 
-/* Bytes of the buffers there, rounded up to buckets; devices that work in host memory count as
- * host. */
+/* Adds bytes of the buffers per place, rounded up to buckets; devices that work in host memory
+ * count as host. */
 static void add_pools(const qn_ctx *ctx, qn_str *page)
 {
     qn_str_add(page, "\n## Memory\n\n"

@@ -171,8 +171,8 @@ static void find_users(const qn_graph *graph, const qn_branches *branches, last_
                 users[graph->stages[s].args[a].buf_i].on[branches->on[s]] = s;
 }
 
-/* Have all users of buffer `b` ended when stage `s` starts? Streams run side by side, so coming
- * earlier in the program is not enough. */
+/* Whether all users of buffer `b` have ended when stage `s` starts. Streams run side by side, so
+ * program order is not enough. */
 static int is_over(const qn_graph *graph, const qn_branches *branches, const last_users *users,
                    int b, int s)
 {
@@ -202,7 +202,7 @@ static int by_first(const void *a, const void *b)
     return ((const int *)a)[1] - ((const int *)b)[1];
 }
 
-/* A buffer that is first written in part is uploaded before that, on a stream of its own, so its
+/* A buffer that is first written in part is uploaded before that, on a separate stream, so its
  * memory must not have had another user. */
 static int is_uploaded(const qn_graph *graph, int b)
 {

@@ -1,8 +1,8 @@
-/* plan.c - from stages and present residency to steps.
+/* plan.c - turns stages and the current residency into steps.
  *
  * A plan is a pure function of the graph, the devices chosen for its stages, and the copies that
- * are valid at its start; so a recorded plan may run again whenever the key over these is the same.
- * There is a transfer only where the side that needs the data is stale.
+ * are valid at its start, so a recorded plan can run again whenever the key over these is the same.
+ * Data is transferred only if the side that needs it is stale.
  */
 #include "engine/plan/graph_impl.h"
 #include "util/list.h"
@@ -154,8 +154,7 @@ qn_status qn_plan_build(qn_graph *graph, int from, int to, qn_plan *plan, qn_err
                 QN_TRY(fetch(graph, plan, b, last_writer(graph, b), QN_CPU_SLOT, &masks[b], err));
     for (int i = 0; i < plan->n; i++)
         touch(graph, plan, &plan->steps[i]);
-    /* A run that continues after a stop keeps program order: the stages before it are in an earlier
-     * plan. */
+    /* A continued run keeps program order, since earlier stages are in an earlier plan. */
     QN_TRY(from > 0 ? qn_branches_none(graph, &plan->branches, err)
                     : qn_branches_find(graph, graph->stage_device, &plan->branches, err));
     plan->one_device = only_device(plan);
@@ -166,7 +165,7 @@ out:
 
 /* Memory. */
 
-/* A temporary lives in the memory of its slot. */
+/* A temporary uses the memory of its slot. */
 static qn_status need_temp(qn_graph *graph, int b, int d, const char *stage, qn_err *err)
 {
     qn_ctx *ctx = graph->ctx;
@@ -238,7 +237,7 @@ qn_status qn_plan_memory(qn_graph *graph, const qn_plan *plan, int *stage, qn_er
 {
     qn_status st = QN_OK;
 
-    /* All pins come first: the plan relies on copies that only later steps touch. */
+    /* Pin everything first: the plan relies on copies that only later steps touch. */
     qn_plan_pin(graph, plan, 1);
     for (int i = 0; i < plan->n && st == QN_OK; i++) {
         st = need_step(graph, &plan->steps[i], err);

@@ -1,4 +1,4 @@
-/* spare.c - downloads that must not overwrite the inputs of the run. */
+/* spare.c - keeps downloads from overwriting the inputs of the run. */
 #include "engine/plan/graph_impl.h"
 
 int qn_run_needs(const qn_graph *graph, int b)
@@ -7,11 +7,11 @@ int qn_run_needs(const qn_graph *graph, int b)
 
     if (graph->bufs[b].root->is_temp)
         return 0;
-    /* One that no stage touches is only downloaded. */
+    /* A buffer that no stage touches is only downloaded. */
     return first < 0 || qn_stage_reads(&graph->stages[first], b);
 }
 
-/* Is the run's input in the host copy, and nowhere else once that is overwritten? */
+/* Whether only the host copy has the run's input, so that overwriting it would lose the input. */
 static int is_worth_keeping(const qn_graph *graph, int b)
 {
     const qn_buf *root = graph->bufs[b].root;
@@ -25,7 +25,7 @@ void qn_spare_prepare(qn_graph *graph, int b)
     qn_graph_buf *buf = &graph->bufs[b];
     qn_err ignored;
 
-    /* Where host memory is scarce, buffers need it more. */
+    /* If host memory is limited, buffers need it more. */
     if (!buf->spare && !graph->ctx->settings.host_budget && is_worth_keeping(graph, b))
         qn_evict_acquire_host(graph->ctx, buf->root->bytes, &buf->spare, &ignored);
 }

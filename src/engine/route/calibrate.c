@@ -1,7 +1,7 @@
-/* calibrate.c - what devices can do, measured op by op.
+/* calibrate.c - measures devices op by op.
  *
- * Sizes grow until an op has used up its time, so a slow device gets fewer points instead of a
- * long wait. The CPU is measured with every other device, since thresholds compare the two.
+ * Sizes grow until an op has used up its time, so on a slow device fewer sizes are measured. The
+ * CPU is measured along with every other device, since thresholds compare the two.
  */
 #include "engine/route/route.h"
 
@@ -45,8 +45,8 @@ static int fits(const qn_device *device, const qn_op_sample *s)
     return bytes <= room / 2 && bytes <= most_bytes;
 }
 
-/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Quick ops run more
- * often than asked for, since a few runs could all fall into a moment when the machine is busy. */
+/* One size: warm up, then samples of both kinds; `model` gets the resident ones. Short ops run more
+ * often than requested, since a few runs could all coincide with other load. */
 static qn_status measure(qn_measure *m, int n_samples, qn_model *model, double *resident,
                          double *cold, qn_err *err)
 {
@@ -98,7 +98,8 @@ static void learn_compute(qn_ctx *ctx, int d, double us, const qn_op_sample *s)
     speed->gflops = flops * 1e-3 / fmax(us - speed->launch_us, us / 10);
 }
 
-/* The part of the smallest op's time, host to host, that its copies and kernel do not explain. */
+/* Learns the part of the smallest op's time, host to host, that its copies and kernel do not
+ * explain. */
 static void learn_sync(qn_ctx *ctx, int d, double us, double cold_us, const qn_op_sample *s)
 {
     qn_link *link = &ctx->router->links[d];
@@ -134,8 +135,8 @@ static void note(const qn_ctx *ctx, const qn_device *device, const char *op, con
     qn_log_put(&ctx->log, QN_LOG_INFO, "%s: %s was not measured: %s", device->id, op, err->text);
 }
 
-/* Whether size number i, with all its samples, should end in time. The time of an op grows with at
- * most the power 1.5 of its size. */
+/* Whether size number i, with all its samples, should finish in time. The time of an op grows at
+ * most with size to the power of 1.5. */
 static int is_in_time(const qn_device *device, const qn_i64 *list, int i, int n_samples,
                       const curve *so_far, double deadline_us)
 {
@@ -144,7 +145,7 @@ static int is_in_time(const qn_device *device, const qn_i64 *list, int i, int n_
 
     if (i > 0)
         us = so_far->cold_us[i - 1] * pow((double)list[i] / (double)list[i - 1], 1.5) * runs;
-    /* Simulated time costs nothing, but the CPU does the work: its time limits the sizes. */
+    /* Simulated time costs nothing, but the CPU does the work, so CPU time limits the sizes. */
     return qn_now_us() + (device->info.kind == QN_KIND_SIM ? 0 : us) < deadline_us;
 }
 

@@ -1,4 +1,5 @@
-/* choose.c - decisions about work outside of graphs, and read access to what is known of ops. */
+/* choose.c - decides about work outside graphs, and gives read access to what is known about
+ * ops. */
 #include "engine/route/route.h"
 
 #include <math.h>

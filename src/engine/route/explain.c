@@ -1,4 +1,4 @@
-/* explain.c - decisions to and from CSV. */
+/* explain.c - writes decisions to CSV and reads them. */
 #include "engine/route/route.h"
 
 #include "util/file.h"

@@ -1,4 +1,4 @@
-/* measure.c - raw measurements through the backend's table. */
+/* measure.c - raw measurements using the backend's functions. */
 #include "engine/route/measure.h"
 
 #include "hal/geometry.h"
@@ -160,7 +160,7 @@ out:
 /* The smallest use of the op that has `items` work items or more. */
 static qn_status sample_of(const qn_op *op, qn_i64 items, qn_op_sample *out, qn_err *err)
 {
-    qn_i64 low = 0, high = 1; /* low has too few, high enough */
+    qn_i64 low = 0, high = 1; /* low has too few items, high has enough */
     qn_status st = QN_OK;
 
     for (;; high *= 2) {

@@ -11,13 +11,13 @@ enum {
     BUCKETS_PER_OCTAVE = 4,
     CONFIRM_FAST = 2,
     MOST_SCALE = 64,
-    ABSURD = 16 /* times the expected time: the machine was busy elsewhere */
+    ABSURD = 16 /* times the expected time: other load disturbed the run */
 };
 
 /* Sizes in one bucket differ by up to 19 %, and so do their times. Noise is at least five times
  * that. */
 static const double noise_floor = 0.04;
-/* The same where the expectation comes from other buckets. */
+/* The noise floor if the expectation comes from other buckets. */
 static const double guess_floor = 0.07;
 
 void qn_model_free(qn_model *model)
@@ -65,7 +65,7 @@ static qn_model_bucket *find_bucket(const qn_model *model, qn_i64 bucket)
                                                                          : NULL;
 }
 
-/* NULL for lack of memory: the sample is lost, which does no harm. */
+/* NULL if out of memory: the sample is lost, which does no harm. */
 static qn_model_bucket *need_bucket(qn_model *model, qn_i64 bucket)
 {
     const int at = find_place(model, bucket);
@@ -162,7 +162,7 @@ static void fit(qn_model *model)
         model->fit = (qn_line){ a, b };
 }
 
-/* After any change; small ones do not make the router decide again. */
+/* Call after any change. Small ones do not make the router decide again. */
 static void changed(qn_model *model)
 {
     int is_news = 0;
@@ -214,7 +214,6 @@ int qn_model_support(const qn_model *model, double size)
     return n;
 }
 
-/* Prediction from the buckets in `list`. */
 static double predict_from(qn_model_bucket *const *list, int n, const qn_line *line, double size,
                            const qn_line *prior)
 {
@@ -258,7 +257,7 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior)
     }
     if (!nearest)
         us = line_at(prior, size);
-    else if (size > 2 * known[n - 1]->size) /* it may cost no more than the largest size did */
+    else if (size > 2 * known[n - 1]->size) /* it costs at least as much as the largest size */
         us = known[n - 1]->min_us;
     else
         us =
@@ -339,7 +338,7 @@ static void relieve(qn_model *model)
             scale(model->buckets[i], 1 / model->buckets[i]->factor);
 }
 
-/* The slowness may pass, so the device is probed until probes confirm it. */
+/* The slowdown may be temporary, so the device is probed until probes confirm it. */
 static void became_slow(qn_model *model, double ratio)
 {
     if (model->relief > 0 ||
@@ -349,8 +348,8 @@ static void became_slow(qn_model *model, double ratio)
     model->relief_at = model->n_samples;
 }
 
-/* The device as a whole has become faster or slower. Earlier measurements are scaled by what the
- * last samples say, and the buckets of these samples start again with them. */
+/* The device as a whole has become faster or slower. Earlier measurements are scaled by the ratio
+ * of the last samples, and the buckets of these samples restart with them. */
 static void rescale(qn_model *model)
 {
     double ratios[QN_MODEL_CONFIRM], ratio;
@@ -396,22 +395,22 @@ static int extend_run(qn_model *model, qn_i64 bucket, qn_timed s, int side, doub
     return model->n_run >= (side > 0 ? QN_MODEL_CONFIRM : CONFIRM_FAST) && run_spans_buckets(model);
 }
 
-/* Whether the sample describes the whole device. Too fast after one or two samples only means that
- * those were a cold start. */
+/* Whether the sample says something about the whole device. If it is too fast after only one or two
+ * samples, those were just a cold start. */
 static int is_telling(const qn_model *model, const qn_model_bucket *b, double size, int side)
 {
     return side > 0 ? qn_model_support(model, size) >= QN_MODEL_CONFIRM
                     : b->n == 0 || b->n >= QN_MODEL_CONFIRM;
 }
 
-/* Slow samples that outweigh earlier samples or the expectation of the bucket. */
+/* Number of slow samples that outweigh earlier samples or the expectation of the bucket. */
 static int votes_needed(const qn_model_bucket *b, double times)
 {
     return b->n < QN_MODEL_CONFIRM && times < ABSURD ? b->n + 1 : QN_MODEL_CONFIRM;
 }
 
-/* The first sample since the change in a bucket from before it. It shows the error of the scaling,
- * for neighbouring buckets too. */
+/* Takes the first new sample of a scaled bucket. It shows the error of the scaling, for
+ * neighbouring buckets too. */
 static void renew(qn_model *model, qn_model_bucket *b, qn_timed s)
 {
     const double ratio = s.us / b->median_us;

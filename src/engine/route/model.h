@@ -4,10 +4,10 @@
  * by median and MAD (median absolute deviation). Between buckets the time is interpolated in
  * log-log; outside them it follows the fitted a + b * size.
  *
- * Disturbances only ever add time. So a sample that is far too slow is set aside until others
- * confirm it, while one that is far too fast is believed at once: the window starts again with it.
- * When samples of several buckets in a row are off to the same side, the device has changed: all
- * times are scaled, and a bucket that was not measured since takes over its first new sample.
+ * Disturbances only add time. So a sample that is far too slow is set aside until others confirm
+ * it, while one that is far too fast is believed at once: the window restarts with it. When samples
+ * of several buckets in a row are off in the same direction, the device has changed: all times are
+ * scaled, and a bucket without newer samples is replaced by its first new one.
  */
 #ifndef QN_ENGINE_MODEL_H
 #define QN_ENGINE_MODEL_H
@@ -17,7 +17,7 @@
 enum {
     QN_MODEL_WINDOW = 32,
     QN_MODEL_CONFIRM = 3, /* slow samples that make a change; and a measured bucket */
-    QN_MODEL_MADS = 5     /* farther than this many MAD from the median is set aside */
+    QN_MODEL_MADS = 5     /* samples farther than this many MAD from the median are set aside */
 };
 
 typedef struct qn_timed {
@@ -29,7 +29,7 @@ typedef struct qn_model_bucket {
     qn_timed samples[QN_MODEL_WINDOW];
     int n, next;
     double median_us, mad_us, min_us, size; /* summary; size: median of the sizes */
-    double noted_us;                        /* summary when `generation` last rose because of it */
+    double noted_us;                        /* summary when it last increased `generation` */
     int noted_n, noted_aside;
     double factor; /* its scale since it was measured; 0 means 1 */
     int is_old;    /* older than the change: scaled, and replaced by the next sample */
@@ -37,14 +37,14 @@ typedef struct qn_model_bucket {
     int n_aside;
 } qn_model_bucket;
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 typedef struct qn_model {
     qn_model_bucket **buckets; /* ascending */
     int n_buckets;
     qn_line fit;
     uint64_t n_samples;  /* samples ever added, including those set aside */
-    uint64_t generation; /* rises when predictions change by more than 2 %, or become doubtful */
-    /* Samples in a row that were off to the same side. */
+    uint64_t generation; /* increases when predictions change by more than 2 % or become doubtful */
+    /* Samples in a row that were off in the same direction. */
     struct {
         qn_timed sample;
         qn_i64 bucket;
@@ -66,7 +66,7 @@ qn_i64 qn_model_bucket_of(double size);
 /* Adds one sample. Times that are not positive and finite are ignored. */
 void qn_model_add(qn_model *model, double size, double us);
 
-/* Puts back the summary of a bucket, as a profile keeps it. */
+/* Restores the summary of a bucket from a profile. */
 void qn_model_restore(qn_model *model, double size, double median_us, double mad_us, int n);
 
 /* Predicted time. With fewer than two known buckets the shape comes from `prior`. */
@@ -79,8 +79,8 @@ double qn_model_hope(const qn_model *model, double size, const qn_line *prior);
 /* Samples within a factor of two of `size`. */
 int qn_model_support(const qn_model *model, double size);
 
-/* A change of the device, or at this size, is suspected: the next sample is worth more than
- * usual. */
+/* Whether a change of the device, or at this size, is suspected, so that the next sample matters
+ * more than usual. */
 int qn_model_is_in_doubt(const qn_model *model, double size);
 
 #endif

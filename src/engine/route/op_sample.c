@@ -1,4 +1,4 @@
-/* op_sample.c - arguments for ops that are to be measured. */
+/* op_sample.c - makes up arguments for ops to be measured. */
 #include "engine/route/measure.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* profile.c - device profiles to and from JSON. */
+/* profile.c - reads and writes device profiles as JSON. */
 #include "engine/route/route.h"
 
 #include "hal/cpu/cpu_host.h"
@@ -204,7 +204,7 @@ static int is_text(const json_t *object, const char *key, const char *wanted)
     return text && !strcmp(text, wanted);
 }
 
-/* "" when the file belongs to this device, else the difference. */
+/* "" if the file belongs to this device, else the difference. */
 static const char *difference(const json_t *root, const identity *id)
 {
     const json_t *j = json_object_get(root, "identity");

@@ -1,4 +1,4 @@
-/* route.c - what is known about devices, and decisions based on it.
+/* route.c - knowledge about devices, and decisions based on it.
  *
  * Probing has two limits: at most one decision in twenty, and at most 0.5 % of the time, since a
  * few probes of large sizes cost more than many of small ones. A known choice is measured again
@@ -32,8 +32,8 @@ const char *qn_why_name(qn_why why)
 
 /* Open and close. */
 
-/* Orders of magnitude, until something is measured. A CPU device of another backend shares the
- * silicon with cpu:0 and counts as slower until it proves otherwise. */
+/* Orders of magnitude, used until something is measured. A CPU device of another backend is the
+ * same hardware as cpu:0 and is assumed to be slower until measured. */
 static qn_speed assumed_speed(const qn_device *device)
 {
     const double units = device->info.units ? device->info.units : 1;
@@ -171,7 +171,7 @@ int qn_router_wants_copy(const qn_ctx *ctx, int device, int is_upload)
     return !(r->has_link >> device & 1) && r->copies[device][!is_upload].n_samples < COPY_SAMPLES;
 }
 
-/* With copies of one size only, latency and bandwidth keep their proportion. */
+/* If all copies have one size, latency and bandwidth are scaled together. */
 static qn_line fit_copies(const qn_model *copies, const qn_line *present)
 {
     const qn_model_bucket *first = copies->buckets[0];
@@ -340,7 +340,7 @@ static double urgency(const qn_route_op *op, const qn_route_view *view, int d, d
                       : is_known         ? view->cost_us[d]
                                          : view->hope_us[d];
 
-    /* A probable gain needs no budget, unless it is probable only because the sample is old. */
+    /* A probable gain needs no budget, unless it is only probable because the sample is old. */
     if ((us > chosen_us || age >= PROBE_STALE) &&
         op->spent_us + fmax(0, us - chosen_us) > spend_share * op->total_us)
         return 0;

@@ -1,4 +1,4 @@
-/* route_path.c - shortest path over stages and devices, with transfers as edges. */
+/* route_path.c - finds the shortest path over stages and devices, with transfers as edges. */
 #include "engine/route/route_path.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static double copy_us(double latency_us, double bytes, double gbps)
     return latency_us + (gbps > 0 ? bytes / (gbps * 1e3) : 0);
 }
 
-/* Makes buffer `b` valid on `to`, as plan.c will, and returns the cost. Data that is only on a busy
- * device must wait for it, wherever the data goes. */
+/* Makes buffer `b` valid on `to`, as plan.c will, and returns the cost. Data that only a busy
+ * device has must wait for that device. */
 static double fetch(const qn_path *path, walk *w, int b, int to)
 {
     const qn_path_buf *buf = &path->bufs[b];

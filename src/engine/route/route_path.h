@@ -1,9 +1,9 @@
 /* route_path.h - the cheapest devices for stages that share data.
  *
- * Stages in program order times devices form a graph whose edges are the transfers that a choice
- * needs; the cheapest path through it is the choice. Where a buffer is valid depends on the path,
- * so each device carries the residency along its best path so far. Knows nothing of contexts and
- * buffers: numbers in, numbers out.
+ * Pairs of a stage and a device form a graph whose edges are the transfers between them; the
+ * cheapest path through it is the choice. Where a buffer is valid depends on the path, so each
+ * device stores the residency along its best path so far. This code computes with numbers only,
+ * without contexts and buffers.
  */
 #ifndef QN_ENGINE_ROUTE_PATH_H
 #define QN_ENGINE_ROUTE_PATH_H
@@ -38,7 +38,7 @@ typedef struct qn_path {
     unsigned unified;               /* devices that work in host memory */
     unsigned peers[QN_MAX_DEVICES]; /* devices from which d gets data directly */
     qn_link links[QN_MAX_DEVICES];
-    double wait_us[QN_MAX_DEVICES]; /* once: the wait for a device to be free, and its overhead */
+    double wait_us[QN_MAX_DEVICES]; /* paid once: wait for the device, and its overhead */
     unsigned *masks, *next;         /* scratch: QN_MAX_DEVICES * n_bufs each */
     int *back;                      /* scratch: n_stages * QN_MAX_DEVICES */
 } qn_path;
@@ -46,8 +46,8 @@ typedef struct qn_path {
 /* Cost of a complete choice. */
 double qn_path_cost(qn_path *path, const int *devices);
 
-/* The cost of stage `stage` being on `device`, transfers included but not the stage itself, while
- * all others stay where they are. */
+/* The cost of having stage `stage` on `device`, with transfers but without the stage itself, if all
+ * others stay. */
 double qn_path_stage_cost(qn_path *path, const int *devices, int stage, int device);
 
 /* The cheapest choice, and its cost. */

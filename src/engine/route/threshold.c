@@ -1,4 +1,4 @@
-/* threshold.c - the size from which a device pays, by present knowledge. */
+/* threshold.c - the size from which a device is faster than the CPU, by current knowledge. */
 #include "engine/route/route.h"
 
 #include "util/crossover.h"

@@ -1,7 +1,7 @@
 /* chunks.c - the items of a batch that no worker has taken yet.
  *
  * They form stretches: one for all workers or one for each, and stretches that were given back.
- * Room for all of them is allocated at the start, so giving back cannot fail.
+ * Memory for all of them is allocated at the start, so giving back cannot fail.
  */
 #include "engine/split/split_impl.h"
 

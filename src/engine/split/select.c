@@ -1,7 +1,7 @@
-/* select.c - chooses devices when one is not enough.
+/* select.c - chooses devices for a split.
  *
- * Measured rates decide: those of the profiles, or of a quick scan where there is none, else those
- * of earlier batches. Without rates the kind of device decides, then its memory, then its units.
+ * Measured rates decide: from the profiles or a quick scan, else from earlier batches. Without
+ * rates the kind of device decides, then its memory, then its units.
  */
 #include "engine/split/split_impl.h"
 
@@ -105,7 +105,7 @@ int qn_devices_select(qn_ctx *ctx, int k, int *out)
     return i;
 }
 
-/* Bits of the devices that one name means. */
+/* The devices meant by one name, one bit each. */
 static unsigned named(const qn_ctx *ctx, const char *name)
 {
     unsigned found = 0;
@@ -127,8 +127,8 @@ static unsigned listed(const qn_ctx *ctx, const char *text)
 }
 
 /* The default list: the devices the context was opened for, without the CPU, which a --backend list
- * includes for the router. When it was opened for any device, one backend only, since a second one
- * may show the same hardware again. */
+ * includes for the router. If it was opened for any device, only one backend is used, since a
+ * second one may list the same hardware again. */
 static unsigned intended(qn_ctx *ctx)
 {
     const unsigned all = (1u << ctx->n_devices) - 1;

@@ -1,4 +1,4 @@
-/* split.c - one batch over several devices: opening, sharing, reporting. */
+/* split.c - divides one batch among several devices: opening, running, reporting. */
 #include "engine/split/split_impl.h"
 
 #include "engine/route/route.h"
@@ -34,7 +34,7 @@ static void bind_stages(qn_graph *graph, int device)
 }
 
 /* Runs before the first chunk, whose time would otherwise include compilation. A kernel that does
- * not compile fails again, and is handled, when it runs. */
+ * not compile fails again when it runs, and is handled there. */
 static void compile_stages(qn_graph *graph)
 {
     qn_err ignored;
@@ -99,7 +99,7 @@ static qn_status check(const qn_split *split, const qn_split_options *options, q
     return QN_OK;
 }
 
-/* As given, else from earlier batches, else from the profiles, else all equal. */
+/* Sets rates as given, else from earlier batches, else from the profiles, else all equal. */
 static void set_rates(qn_split *split, const double *given, const int *devices)
 {
     qn_ctx *ctx = split->ctx;
@@ -163,7 +163,7 @@ void qn_split_close(qn_split *split)
 
 /* One batch. */
 
-/* Devices that take no work now are excluded before they get any. */
+/* Excludes devices that take no work now. */
 static void begin(qn_split *split)
 {
     split->start_us = qn_ctx_now_us(split->ctx);
@@ -195,7 +195,7 @@ static void begin(qn_split *split)
     }
 }
 
-/* The block of each worker; one that failed before the start gets none. */
+/* Computes the block of each worker; one that failed before the start gets none. */
 static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
 {
     double rates[QN_MAX_DEVICES];
@@ -205,7 +205,7 @@ static void cut_blocks(const qn_split *split, qn_i64 n_items, qn_i64 *blocks)
     qn_share_by_rate(n_items, rates, split->n_set, blocks);
 }
 
-/* At most what the buffers hold, and small enough for every worker to get a chunk. */
+/* As many as the buffers hold, but few enough for every worker to get a chunk. */
 static qn_i64 chunk_size(const qn_split *split, qn_i64 n_items)
 {
     const qn_i64 fair = (n_items + split->n_set - 1) / split->n_set;

@@ -1,8 +1,8 @@
-/* split_serve.c - chunks in flight on several devices.
+/* split_serve.c - runs chunks on several devices.
  *
  * One host thread is enough, because submission never waits: it fills free slots, breadth first,
- * and asks each device in turn whether it is done, so a slow device never delays a fast one. Only
- * the CPU runs a chunk inside the call, so it is served last, when the devices have theirs.
+ * and polls the devices in turn, so a slow device never delays a fast one. Only the CPU runs a
+ * chunk inside the call, so it is served last, when the devices have theirs.
  */
 #include "engine/split/split_impl.h"
 
@@ -45,7 +45,7 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
 
     worker->did.has_failed = 1;
     snprintf(worker->did.reason, sizeof worker->did.reason, "%s: %.400s", stage, err->text);
-    if (source || !*worker->device->failure) /* without a source, it only stays out */
+    if (source || !*worker->device->failure) /* without a source, the device stays excluded */
         memcpy(worker->device->failure, worker->did.reason, sizeof worker->device->failure);
     snprintf(split->failed_stage, sizeof split->failed_stage, "%s", stage);
     split->failure = *err;
@@ -64,13 +64,13 @@ void qn_split_fail(qn_split *split, qn_split_worker *worker, const char *stage, 
         source->leave(source->state, me);
 }
 
-/* Whether the device failed inside one of the caller's functions, which copied something. */
+/* Whether the device failed in a copy inside one of the caller's functions. */
 static int is_device_failure(const qn_split_worker *worker, qn_status status)
 {
     return !is_cpu(worker) && (qn_status_is_device_fault(status) || status == QN_ERR_BUSY);
 }
 
-/* One of the caller's functions failed with `err`. QN_OK when that was the device's fault. */
+/* Handles a failure `err` of one of the caller's functions. QN_OK if it was the device's fault. */
 static qn_status work_failed(qn_split *split, qn_split_worker *worker,
                              const qn_chunk_source *source, const qn_err *err)
 {
@@ -84,7 +84,7 @@ static qn_status work_failed(qn_split *split, qn_split_worker *worker,
     return QN_OK;
 }
 
-/* Running the graph, or waiting for it, failed. QN_OK when that was the device's fault. */
+/* Handles a failure of running the graph or waiting for it. QN_OK if it was the device's fault. */
 static qn_status graph_failed(qn_split *split, qn_split_worker *worker, const qn_graph *graph,
                               const qn_chunk_source *source, qn_err *err)
 {
@@ -94,7 +94,8 @@ static qn_status graph_failed(qn_split *split, qn_split_worker *worker, const qn
     return QN_OK;
 }
 
-/* When the last device has failed, that is logged once, and the CPU joins if it has not yet. */
+/* After the last device has failed: logs that once, and adds the CPU unless it already takes
+ * part. */
 static qn_status take_over(qn_split *split, qn_err *err)
 {
     qn_split_worker *cpu = &split->workers[split->n_set];
@@ -151,7 +152,7 @@ static qn_status start(qn_split *split, qn_split_worker *worker, const qn_chunk_
 static void account(qn_split *split, qn_split_worker *worker, const qn_split_slot *slot)
 {
     const double now = qn_ctx_now_us(split->ctx);
-    /* A chunk starts on the device when the one submitted before it is done. */
+    /* A chunk starts on the device when the previous one is done. */
     const double us = now - (slot->begin_us > worker->free_us ? slot->begin_us : worker->free_us);
 
     worker->free_us = now;
@@ -190,8 +191,8 @@ static qn_status finish(qn_split *split, qn_split_worker *worker, const qn_chunk
 
 /* Who takes the next. */
 
-/* Near the end of a shared queue: would the others finish sooner without this worker? A slow device
- * with the last chunk makes everybody wait, and so does the CPU when devices run out of work
+/* Near the end of a shared queue: whether it helps to give this worker a chunk. A slow device with
+ * the last chunk makes everything wait, and so does the CPU if devices run out of work
  * meanwhile. */
 static int is_worth(const qn_split *split, const qn_split_worker *worker,
                     const qn_chunk_source *source)
@@ -253,7 +254,7 @@ out:
     return st;
 }
 
-/* No worker wants the rest and none is working: any worker takes it. */
+/* Gives the rest to any worker, if no worker wants it and none is working. */
 static qn_status force(qn_split *split, const qn_chunk_source *source, int *n_started, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -289,7 +290,7 @@ out:
     return st;
 }
 
-/* Called when a round found nothing done. Simulated time advances when it is read. */
+/* Called after a round without finished chunks. Simulated time advances when it is read. */
 static void pause_polling(const qn_split *split, int *n_idle)
 {
     const struct timespec nap = { .tv_nsec = NAP_NS };
@@ -330,10 +331,10 @@ static void settle(qn_split *split)
         for (int s = 0; s < worker->depth; s++) {
             if (!is_at_rest && worker->slots[s].graph)
                 qn_graph_wait(worker->slots[s].graph, NULL);
-            if (split->work.graph) /* it may be gone before the next run */
+            if (split->work.graph) /* it may be freed before the next run */
                 worker->slots[s].graph = NULL;
         }
-        qn_metric_set(worker->active, 0); /* exactly: counts may be fractions */
+        qn_metric_set(worker->active, 0); /* set exactly, since counts may be fractions */
         worker->n_busy = 0;
         worker->items_busy = 0;
     }

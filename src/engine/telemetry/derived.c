@@ -1,16 +1,16 @@
-/* derived.c - rates, averages and shares, computed at the moment they are read. */
+/* derived.c - rates, averages and percentages, computed when they are read. */
 #include "engine/telemetry/metrics.h"
 
 #include <math.h>
 
-/* A rate of nothing is 0: no failures happened. */
+/* A rate of nothing is 0. */
 static double ratio(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
 
 /* Executions include failed ones, so the rate is at most 1. A stage that failed before it counted
- * as executed (opening a device, compiling) must not vanish in a division by zero. */
+ * as executed (opening a device, compiling) must not disappear in a division by zero. */
 static double share_of_executions(const qn_metrics *metrics, double part)
 {
     return ratio(part, fmax(qn_metric_value(metrics, "gpu_total_executions", NULL), part));
@@ -59,7 +59,7 @@ QN_DERIVE(qn_derive_wall_time)
     return set_s > 0 ? set_s : qn_metrics_age_s(metrics);
 }
 
-/* The source distributions have no labels, hence a single series. */
+/* The source distributions have no labels, so there is one series. */
 static qn_summary summary_of(const qn_metrics *metrics, const qn_metric_def *def)
 {
     const qn_metric *series = qn_metrics_first(metrics, def->from);

@@ -96,7 +96,7 @@ static int by_name_and_device(const void *a, const void *b)
     return order ? order : order_of(x->device, y->device);
 }
 
-/* A copy that the caller frees, NULL when there is no memory. */
+/* A copy that the caller frees; NULL if out of memory. */
 static void *sorted_copy(const void *items, size_t n, size_t size,
                          int (*order)(const void *, const void *))
 {
@@ -164,7 +164,7 @@ static json_t *checks_json(const qn_run_report *report)
     return array;
 }
 
-/* Work and checks of the run, where its command gave them. */
+/* Work and checks of the run, if its command gave them. */
 static void put_told(json_t **root, const qn_run_report *report)
 {
     const char *name =
@@ -180,7 +180,7 @@ static void put_told(json_t **root, const qn_run_report *report)
         qn_json_put(root, "checks", checks_json(report));
 }
 
-/* The wall time appears twice, in the run and as a metric: one value for both. */
+/* The wall time appears in the run and as a metric; both must have the same value. */
 static void settle_wall_time(qn_metrics *metrics, const qn_run_report *report)
 {
     if (report->wall_time_s > 0)
@@ -223,8 +223,8 @@ out:
 
 /* Prometheus. */
 
-/* Backslash and newline are escaped everywhere, quotes only inside quotes. Every byte that is not
- * UTF-8 is replaced: names of devices and drivers come from outside. */
+/* Backslash and newline are escaped everywhere, quotes only inside quotes. Bytes that are not UTF-8
+ * are replaced, since names of devices and drivers may contain anything. */
 static void add_escaped(qn_str *out, const char *text, int is_quoted)
 {
     for (size_t n; *text; text += n ? n : 1) {
@@ -242,7 +242,7 @@ static void add_escaped(qn_str *out, const char *text, int is_quoted)
     }
 }
 
-/* Shortest of 15 and 17 digits that reads back as the same number. */
+/* 15 digits if they read back as the same number, else 17. */
 static void add_number(qn_str *out, double value)
 {
     char text[40];
@@ -254,7 +254,7 @@ static void add_number(qn_str *out, double value)
     snprintf(text, sizeof text, "%.15g", value);
     if (strtod(text, NULL) != value)
         snprintf(text, sizeof text, "%.17g", value);
-    /* A program around the library may have set a locale with decimal commas. */
+    /* The program that uses the library may have set a locale with decimal commas. */
     for (char *p = text; *p; p++)
         *p = *p == ',' ? '.' : *p;
     qn_str_add(out, text);

@@ -1,7 +1,7 @@
 /* export.h - metrics as files: JSON for tools, Prometheus text for scrapers.
  *
- * The JSON also describes the run; that part is given as a plain struct, so that the
- * exporter knows nothing of contexts.
+ * The JSON also describes the run; that part is passed as a plain struct, so that the exporter does
+ * not depend on contexts.
  */
 #ifndef QN_ENGINE_EXPORT_H
 #define QN_ENGINE_EXPORT_H
@@ -13,7 +13,7 @@
 
 typedef struct qn_run_device {
     const char *id, *name, *arch, *driver;
-    const char *failure; /* why the run stopped using it; NULL: it did not */
+    const char *failure; /* why the run stopped using it, or NULL */
 } qn_run_device;
 
 typedef struct qn_run_stage {
@@ -23,7 +23,7 @@ typedef struct qn_run_stage {
     uint64_t h2d_bytes, d2h_bytes;
 } qn_run_stage;
 
-/* A run as the exporters write it. Works when zeroed; strings may be NULL. */
+/* A run for the exporters. All zero is valid; strings may be NULL. */
 typedef struct qn_run_report {
     qn_run_info run;
     const char *started; /* UTC, "2026-01-31T12:00:00Z" */
@@ -39,21 +39,21 @@ typedef struct qn_run_report {
     double budget_bytes; /* of device memory, 0: none */
 } qn_run_report;
 
-/* Appends one quern-metrics/1 object. Order does not depend on who counted first: metrics by
- * name and labels, fallbacks by stage and reason, stages by name and device. */
+/* Appends one quern-metrics/1 object. The order is fixed: metrics by name and labels, fallbacks by
+ * stage and reason, stages by name and device. */
 qn_status qn_export_json(qn_metrics *metrics, const qn_run_report *report, qn_str *out,
                          qn_err *err);
 
 /* Appends Prometheus text, format 0.0.4; every name gets the prefix "quern_". */
 qn_status qn_export_prometheus(const qn_metrics *metrics, qn_str *out, qn_err *err);
 
-/* Writes one of the two, by the ending of `path`: .json or .prom. Anything else is a usage
- * error, which callers want to meet before the run: qn_export_check. */
+/* Writes JSON or Prometheus text, by the ending of `path`: .json or .prom. Any other ending is a
+ * usage error; callers can find it before the run with qn_export_check. */
 qn_status qn_export_file(qn_metrics *metrics, const qn_run_report *report, const char *path,
                          qn_err *err);
 qn_status qn_export_check(const char *path, qn_err *err);
 
-/* Summary.c: what a run did, in six lines for people. */
+/* summary.c: a summary of a run in six lines. */
 
 /* Ends a run on stderr:
  *

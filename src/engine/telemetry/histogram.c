@@ -1,9 +1,9 @@
-/* histogram.c - buckets cut from the bits of a double.
+/* histogram.c - a histogram whose buckets come from the bits of a double.
  *
- * An IEEE double is already a logarithmic scale: its exponent names the octave, the next five
- * bits one of 32 equal steps inside it. Shifting the rest away gives the bucket number, without
- * a call of log() and without rounding at the edges. A step is at most 1/32 of its lower end,
- * so its middle is within 1/64 = 1.6 % of everything in it.
+ * An IEEE double is already a logarithmic scale: its exponent names the octave, the next five bits
+ * one of 32 equal steps inside it. Shifting the rest away gives the bucket number, without log()
+ * and without rounding at the edges. A step is at most 1/32 of its lower end, so its middle is
+ * within 1/64 = 1.6 % of every value in it.
  */
 #include "engine/telemetry/metrics.h"
 
@@ -24,8 +24,8 @@ enum {
     FIRST_STEP = (1023 + LOW_EXP) << STEP_BITS
 };
 
-/* 18 KiB of buckets, of which the system backs only the touched pages: most series stay within
- * a few octaves. */
+/* 18 KiB of buckets, but the system allocates only touched pages, and most series stay within a few
+ * octaves. */
 struct qn_histogram {
     _Atomic uint64_t sum, min, max, last; /* bits of doubles */
     _Atomic uint64_t buckets[N_BUCKETS];
@@ -78,7 +78,7 @@ void qn_histogram_free(qn_histogram *histogram)
     free(histogram);
 }
 
-/* Stores `value` when it lies beyond the old one: above for sign 1, below for sign -1. */
+/* Stores `value` if it is above (sign 1) or below (sign -1) the old one. */
 static void extend(_Atomic uint64_t *to, double value, double sign)
 {
     uint64_t old = atomic_load_explicit(to, memory_order_relaxed);
@@ -100,8 +100,8 @@ void qn_histogram_observe(qn_histogram *histogram, double value)
     extend(&histogram->max, value, 1);
     qn_bits_add(&histogram->sum, value);
     atomic_store_explicit(&histogram->last, qn_bits_of(value), memory_order_relaxed);
-    /* Last and with release: a reader of the count also sees the min, max and sum that include
-     * it. */
+    /* Done last and with release, so that a reader of the count also sees the min, max and sum that
+     * include it. */
     atomic_fetch_add_explicit(&histogram->buckets[bucket_of(value)], 1, memory_order_release);
 }
 

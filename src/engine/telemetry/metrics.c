@@ -1,7 +1,7 @@
-/* metrics.c - the metric names of the engine and of all tools, and where their series are found.
+/* metrics.c - the metric names of the engine and of all tools, with their series.
  *
- * A name stands in one table, here or in that of its tool; a series is made the first time it is
- * asked for with a set of labels. Counting and reading series is series.c.
+ * Each name is in one table, here or in its tool. A series is made when a name is first requested
+ * with a set of labels. series.c counts into series and reads them.
  */
 #include "engine/telemetry/metrics.h"
 
@@ -145,7 +145,7 @@ typedef struct entry {
 struct qn_metrics {
     entry *entries; /* sorted by name */
     size_t n_entries;
-    /* The same series by hash: a large graph has one per stage. */
+    /* The series by hash, since a large graph has one per stage. */
     _Atomic(qn_metric *) chains[N_CHAINS];
     pthread_mutex_t adding;
     qn_metric sink;
@@ -159,7 +159,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const entry *)a)->def->name, ((const entry *)b)->def->name);
 }
 
-/* The place of a name; for a second name, that of the first. NULL: no such name. */
+/* The entry of a name; for an alias, the entry of the original. NULL: no such name. */
 static entry *entry_of(const qn_metrics *metrics, const char *name)
 {
     const qn_metric_def wanted = { .name = name };
@@ -256,7 +256,7 @@ double qn_metrics_age_s(const qn_metrics *metrics)
     return (qn_now_us() - metrics->start_us) * 1e-6;
 }
 
-/* Place of `key` among the labels of a name, or -1. */
+/* Index of `key` among the labels of a name, or -1. */
 static int key_index(const qn_metric_def *def, const char *key)
 {
     for (int i = 0; i < QN_MAX_LABELS && def->keys[i]; i++)
@@ -265,7 +265,7 @@ static int key_index(const qn_metric_def *def, const char *key)
     return -1;
 }
 
-/* Sorts a label list into the order of the table; false when a key is not allowed. */
+/* Sorts a label list into the order of the table; returns 0 if a key is not allowed. */
 static int place_labels(const qn_metric_def *def, const char *const *labels,
                         const char *values[QN_MAX_LABELS])
 {
@@ -291,7 +291,7 @@ static _Atomic(qn_metric *) *chain_of(qn_metrics *metrics, const qn_metric_def *
     uint64_t hash = qn_fnv1a64(def->name, strlen(def->name));
 
     for (int i = 0; i < QN_MAX_LABELS; i++)
-        if (values[i]) /* with its NUL, so that "ab", "c" and "a", "bc" differ */
+        if (values[i]) /* with the NUL, so that "ab", "c" and "a", "bc" differ */
             hash = qn_fnv1a64_add(hash, values[i], strlen(values[i]) + 1);
     return &metrics->chains[hash % N_CHAINS];
 }
@@ -311,7 +311,7 @@ static qn_metric *find_series(_Atomic(qn_metric *) *chain, const qn_metric_def *
     return NULL;
 }
 
-/* NULL when there is no memory. */
+/* NULL if out of memory. */
 static qn_metric *new_series(const qn_metric_def *def, const char *const values[QN_MAX_LABELS])
 {
     qn_metric *series = calloc(1, sizeof *series);
@@ -361,7 +361,7 @@ qn_metric *qn_metric_of(qn_metrics *metrics, const char *name, const char *const
         atomic_store_explicit(chain, series, memory_order_release);
     }
     pthread_mutex_unlock(&metrics->adding);
-    /* Out of memory: the run goes on, this series is not counted. */
+    /* If out of memory, the run continues and this series is not counted. */
     return series ? series : &metrics->sink;
 }
 

@@ -1,7 +1,7 @@
 /* metrics.h - the table of names and their series, for exporters and derived rates.
  *
- * Private to engine/. Series are only ever added, at the front of the list of their name, and
- * live until qn_metrics_free; so lists are walked without a lock while others add to them.
+ * Private to engine/. Series are only added, at the front of the list of their name, and live until
+ * qn_metrics_free, so lists are read without a lock while other threads add to them.
  */
 #ifndef QN_ENGINE_METRICS_H
 #define QN_ENGINE_METRICS_H
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Doubles that several threads update, by their bits. */
+/* Doubles that several threads update, stored as bits. */
 
 static inline uint64_t qn_bits_of(double value)
 {
@@ -38,21 +38,21 @@ static inline void qn_bits_add(_Atomic uint64_t *to, double amount)
         continue;
 }
 
-/* Histogram.c: the distribution of many values in fixed memory.
+/* histogram.c: the distribution of many values in fixed memory.
  *
- * Observing takes no lock and no memory and may happen from any thread. Quantiles are the
- * nearest rank, within 1.6 % of the true value for values from 1e-9 to 4e12; count, sum, min,
- * max and last are exact. */
+ * Observing takes no lock, does not allocate, and may happen in any thread. Quantiles are nearest
+ * ranks, within 1.6 % of the true value for values from 1e-9 to 4e12; count, sum, min, max and last
+ * are exact. */
 typedef struct qn_histogram qn_histogram;
 
 qn_status qn_histogram_new(qn_histogram **out, qn_err *err);
 void qn_histogram_free(qn_histogram *histogram); /* NULL is fine */
 
-/* Values are times, sizes and shares, so zero or above; what is below counts as zero in the
- * quantiles. A value that is not finite is not counted. */
+/* Values are times, sizes and fractions, so zero or above; negative values count as zero in the
+ * quantiles. Values that are not finite are not counted. */
 void qn_histogram_observe(qn_histogram *histogram, double value);
 
-/* With count 0 everything else is 0 too. */
+/* If count is 0, everything else is 0 too. */
 qn_summary qn_histogram_summary(const qn_histogram *histogram);
 
 struct qn_metric {
@@ -75,13 +75,13 @@ const qn_metric_def *qn_metrics_def(const qn_metrics *metrics, size_t i);
 /* The row of a name, or NULL. */
 const qn_metric_def *qn_metrics_named(const qn_metrics *metrics, const char *name);
 
-/* First series of a name, or NULL; the others by `next`. */
+/* First series of a name, or NULL; `next` links the others. */
 const qn_metric *qn_metrics_first(const qn_metrics *metrics, const char *name);
 
 /* Seconds since qn_metrics_new. */
 double qn_metrics_age_s(const qn_metrics *metrics);
 
-/* True when the series has every pair of `labels` (NULL: always). */
+/* Whether the series has every pair of `labels` (NULL: always). */
 int qn_series_has(const qn_metric *series, const char *const *labels);
 
 /* One series at one moment, for exporters. */
@@ -92,12 +92,12 @@ typedef struct qn_sample {
     qn_summary summary; /* histograms */
 } qn_sample;
 
-/* All series sorted by name and labels (numbers in labels by size), other names and derived
- * values included. An untouched counter is 0: absence must not look like zero, nor zero
- * like absence. Free it with free(); strings in it live as long as `metrics`. */
+/* All series sorted by name and labels (numbers in labels by value), including aliases and derived
+ * values. A counter that was never updated is 0, so that zero does not look like a missing metric.
+ * Free it with free(); strings in it live as long as `metrics`. */
 qn_status qn_metrics_collect(const qn_metrics *metrics, qn_sample **out, size_t *n, qn_err *err);
 
-/* Derived.c: metrics that are computed from others when they are read. Each function is the
+/* derived.c: metrics that are computed from others when they are read. Each function is the
  * `derive` of a row in the table of names (metrics.c). Rates over all labels are rates of the sums,
  * never sums of rates. */
 

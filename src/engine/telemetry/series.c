@@ -1,8 +1,8 @@
-/* series.c - counting into series, and reading them.
+/* series.c - counts into series and reads them.
  *
- * Updates are relaxed atomics on the series itself: no lock, no memory. A counter keeps
- * integral amounts in an integer (one fetch-and-add) and the rest in a double (compare and
- * exchange), so counts are exact from any number of threads, and beyond 2^53.
+ * Updates are relaxed atomics on the series itself, without locks or allocations. A counter adds
+ * integral amounts to an integer (one fetch-and-add) and others to a double (compare and exchange),
+ * so counts are exact with any number of threads, even beyond 2^53.
  */
 #include "engine/telemetry/metrics.h"
 
@@ -16,7 +16,7 @@
 
 /* Updates. */
 
-/* True for amounts that the integer half of a counter takes without loss or overflow. */
+/* Whether the integer part of a counter can take the amount without loss or overflow. */
 static int is_whole(double amount)
 {
     return amount >= 0 && amount <= 0x1p53 && (double)(int64_t)amount == amount;

@@ -1,8 +1,8 @@
-/* serve.c - the smallest HTTP/1.1 server that a scraper is happy with.
+/* serve.c - a minimal HTTP/1.1 server for metrics scrapers.
  *
- * A request is read up to the blank line, answered and closed; bodies and kept connections are
- * not needed for two GETs. The thread waits on sockets together with an event that
- * qn_serve_close raises, so that closing never waits for a client.
+ * A request is read up to the blank line, answered and closed; two GETs need neither bodies nor
+ * persistent connections. The thread waits for sockets and for an event that qn_serve_close raises,
+ * so that closing never waits for a client.
  */
 #include "engine/telemetry/export.h"
 #include "util/clock.h"
@@ -22,8 +22,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Clients are answered one after another, so none may take long: the time is for all of a request,
- * its answer and what it sends besides. */
+/* Clients are served one after another, so none may take long: the time limit covers the request,
+ * the answer and anything else the client sends. */
 enum { CLIENT_TIME_US = 500000, MAX_REQUEST = 8192, MAX_REST = 1 << 16, MAX_WAITING = 16 };
 
 struct qn_serve {
@@ -35,7 +35,7 @@ struct qn_serve {
 
 /* Waiting. */
 
-/* True when `fd` is ready before `deadline_us` (0: no deadline) and the server is not being
+/* Whether `fd` becomes ready before `deadline_us` (0: no deadline) and before the server is
  * closed. */
 static int wait_for(const qn_serve *serve, int fd, short events, double deadline_us)
 {
@@ -56,7 +56,7 @@ static int wait_for(const qn_serve *serve, int fd, short events, double deadline
     }
 }
 
-/* Reads to the end of the header; false when it does not come. */
+/* Reads to the end of the header; returns 0 if it does not arrive. */
 static int read_request(const qn_serve *serve, int client, double deadline_us, char *request,
                         size_t size)
 {
@@ -110,7 +110,7 @@ static void answer_metrics(answer *a, const qn_metrics *metrics)
         answer_text(a, 503, "Service Unavailable");
 }
 
-/* Device ids are our own words ("cuda:0"), so they need no escapes. */
+/* Device ids ("cuda:0") need no escapes. */
 static void answer_health(answer *a, const qn_metrics *metrics)
 {
     const char *state = "ok", *before = "";
@@ -131,7 +131,7 @@ static void answer_health(answer *a, const qn_metrics *metrics)
     qn_str_free(&devices);
 }
 
-/* Splits "GET /metrics?x HTTP/1.1" in place; false when it is something else. */
+/* Splits "GET /metrics?x HTTP/1.1" in place; returns 0 for anything else. */
 static int parse_request(char *request, char **method, char **path)
 {
     char *rest = request;
@@ -178,8 +178,8 @@ static void answer_client(const qn_serve *serve, int client, double deadline_us)
     qn_str_free(&a.body);
 }
 
-/* Closing a socket with unread input resets the connection, and the client may lose the answer:
- * read what is left first. A client that goes on sending loses it. */
+/* Closing a socket with unread input resets the connection, and the client may lose the answer, so
+ * the rest of the input is read first. A client that keeps sending loses the answer. */
 static void close_client(int client, double deadline_us)
 {
     char rest[512];
@@ -198,7 +198,7 @@ static void *serve_clients(void *user)
     while (wait_for(serve, serve->listener, POLLIN, 0)) {
         const int client = accept4(serve->listener, NULL, NULL, SOCK_CLOEXEC);
         if (client < 0) {
-            /* Out of descriptors the listener stays ready: do not spin. */
+            /* When descriptors run out, the listener stays ready: do not spin. */
             if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
                 qn_sleep_us(50000);
             continue;
@@ -224,7 +224,7 @@ static qn_status listen_on(qn_serve *serve, int port, qn_err *err)
     serve->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (serve->listener < 0)
         return qn_fail(err, QN_ERR_IO, "metrics port %d: %s", port, strerror(errno));
-    /* Without it a port stays taken for a minute after a run that served a client. */
+    /* Without it, a port stays in use for a minute after a run that served a client. */
     setsockopt(serve->listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(serve->listener, (struct sockaddr *)&at, sizeof at) ||
         listen(serve->listener, MAX_WAITING) ||
@@ -234,7 +234,7 @@ static qn_status listen_on(qn_serve *serve, int port, qn_err *err)
     return QN_OK;
 }
 
-/* Signals belong to the program, not to this thread: it starts with all of them blocked. */
+/* Starts the thread with all signals blocked: they are for the program's own threads. */
 static int start_thread(qn_serve *serve)
 {
     sigset_t all, before;

@@ -1,4 +1,4 @@
-/* summary.c - prints the end of a run for people. */
+/* summary.c - prints the summary of a run. */
 #include "engine/telemetry/export.h"
 
 #include "util/format.h"
@@ -10,7 +10,7 @@ enum { NUMBER = 40 };
 
 /* Summary. */
 
-/* One line being put together, with room for its numbers. */
+/* A line being built, with buffers for its numbers. */
 typedef struct printer {
     FILE *to;
     const qn_metrics *metrics;
@@ -28,7 +28,7 @@ static const char *count(printer *p, double value)
     return qn_format_count(value, slot(p), NUMBER);
 }
 
-/* One decimal is enough here, unlike in messages about memory that did not fit. */
+/* One decimal is enough here, unlike in messages about insufficient memory. */
 static const char *bytes(printer *p, double value)
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
@@ -73,7 +73,7 @@ static int is_cpu(const qn_run_device *device)
     return device->id && strncmp(device->id, "cpu", 3) == 0;
 }
 
-/* The devices that were available; the CPU only when it was alone. */
+/* Prints the devices that were available; the CPU only if there was no other. */
 static void print_devices(printer *p, const qn_run_report *report)
 {
     const char *head = "device";
@@ -166,8 +166,8 @@ static int by_label(const void *a, const void *b)
     return strverscmp(x->labels[0] ? x->labels[0] : "", y->labels[0] ? y->labels[0] : "");
 }
 
-/* Series of a name with one label, sorted by it; the caller frees the array. *n is 0 when there
- * are none, or no memory for the list. */
+/* Series of a name with one label, sorted by it; the caller frees the array. *n is 0 if there are
+ * none, or if out of memory. */
 static const qn_metric **series_of(const qn_metrics *metrics, const char *name, size_t *n)
 {
     const qn_metric *const first = qn_metrics_first(metrics, name);

@@ -1,10 +1,10 @@
-/* plan.c - sizes of tiles from the memory there is, and their windows. */
+/* plan.c - computes the size of tiles from the available memory, and their windows. */
 #include "engine/device/context.h"
 
 enum {
-    LEAST_CORE = 64, /* where memory decides: smaller tiles would be all margin */
+    LEAST_CORE = 64, /* if memory decides: smaller tiles would be mostly margin */
     MOST_SIDE = 1 << 30,
-    BLIND_SIDE = 2500, /* where no limit is known */
+    BLIND_SIDE = 2500, /* if no limit is known */
 };
 
 static qn_i64 min2(qn_i64 a, qn_i64 b)
@@ -17,16 +17,16 @@ static qn_i64 max2(qn_i64 a, qn_i64 b)
     return a > b ? a : b;
 }
 
-/* Pixels of a square of `side` that lie in the raster. */
+/* Pixels of a square of `side`, at most those of the raster. */
 static double pixels(const qn_tiles *t, qn_i64 side)
 {
     return side > 0 ? (double)min2(side, t->rows) * (double)min2(side, t->cols) : 0;
 }
 
-/* The limit of a tile: its bytes per pixel, or those of its largest arrays. */
+/* A limit for a tile or for its largest arrays, with their bytes per pixel. */
 typedef struct limit {
     double bytes, whole, core;
-    int is_shared; /* the bytes are those of tile and core together, else of each */
+    int is_shared; /* the limit is for the sum of tile and core, else for each */
 } limit;
 
 static int fits(const qn_tiles *t, const limit *l, qn_i64 side)
@@ -37,7 +37,7 @@ static int fits(const qn_tiles *t, const limit *l, qn_i64 side)
     return l->is_shared ? whole + core <= l->bytes : whole <= l->bytes && core <= l->bytes;
 }
 
-/* Lowers the side to the largest that fits. */
+/* Lowers the side to the largest one that fits. */
 static void lower(qn_tiles *t, const limit *l, const char *by)
 {
     qn_i64 low = 0, high = t->max_side;
@@ -80,8 +80,9 @@ static void limit_side(qn_tiles *t, const qn_tiles_needs *needs, const qn_tiles_
     }
 }
 
-/* The core that leaves room for its margin. Where the margin leaves next to nothing, a quarter of
- * the side: it is needed for a core of any size, and a core of a few pixels would be all margin. */
+/* The core that fits inside the side with its margin. If the margin leaves next to nothing, a
+ * quarter of the side: the margin is needed for a core of any size, and a tile with a core of a few
+ * pixels would be mostly margin. */
 static qn_i64 core_within(const qn_tiles *t, const qn_tiles_needs *needs)
 {
     const qn_i64 room = t->max_side - 2 * (t->padding + t->border);
@@ -143,7 +144,7 @@ double qn_tiles_bytes(const qn_tiles *t)
 
 /* Devices. */
 
-/* Of the device with the least memory among those that may be chosen. */
+/* The limits of the candidate device with the least memory. */
 static qn_tiles_limits limits_of(const qn_ctx *ctx)
 {
     qn_tiles_limits limits = { .host_bytes = ctx->devices[QN_CPU_SLOT].info.mem_free };

@@ -1,5 +1,4 @@
-/* run.c - tiles through their phases, and once more on the CPU where a device lost their
- * results. */
+/* run.c - takes tiles through their phases, and again on the CPU if a device lost their results. */
 #include "engine/device/context.h"
 
 #include "util/clock.h"
@@ -49,7 +48,7 @@ out:
     return st;
 }
 
-/* A phase of a tile; `err` is not NULL. */
+/* Runs a phase of a tile; `err` is not NULL. */
 static qn_status run_phase(driver *d, qn_tile_slot *slot, phase which, qn_err *err)
 {
     const qn_status st = one_phase(d, slot, which, err);
@@ -82,7 +81,7 @@ qn_status qn_tiles_run(qn_ctx *ctx, const qn_tiles *tiles, const qn_tile_work *w
 {
     driver d = { .ctx = ctx, .work = work };
     qn_tile_slot slots[MOST_IN_FLIGHT] = { { .index = 0 }, { .index = 1 } };
-    qn_tile_slot *slot = slots, *before = NULL; /* begun, and not collected */
+    qn_tile_slot *slot = slots, *before = NULL; /* begun, not yet collected */
     qn_status st = QN_OK;
     qn_err own;
 

@@ -1,8 +1,8 @@
 /* cpu.c - the host as a device: always there, complete, and the reference for all others.
  *
- * It works in host memory, so nothing is copied, and a launch returns when its work is done, so
- * every event has happened when it is recorded; events carry the time only. Blocks of "device"
- * memory exist for callers that do not ask about unified memory.
+ * It works in host memory, so nothing is copied. A launch returns when its work is done, so every
+ * event has already happened when it is recorded and only holds the time. Blocks of "device" memory
+ * exist for callers that do not check for unified memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum {
     ALIGN = 64,              /* a cache line, and the widest vector */
-    MAX_GROUP = 1 << 16,     /* lanes are a loop; this is what a stack of 8 MiB bears */
+    MAX_GROUP = 1 << 16,     /* lanes are a loop; a stack of 8 MiB is enough for this many */
     LOCAL_BYTES = 256 * 1024 /* LOCAL arrays live on the stack and should stay in L2 */
 };
 
@@ -30,7 +30,7 @@ struct qn_mem {
 
 struct qn_event {
     double us;
-    qn_event *next; /* in the list of unused ones */
+    qn_event *next; /* in the list of unused events */
 };
 
 struct qn_dev {
@@ -189,7 +189,7 @@ static qn_status launch(qn_dev *dev, const qn_launch *call, qn_err *err)
         const qn_launch_arg *arg = &call->args[i];
 
         if (kernel->args[i].mode == QN_ARG_VAL) {
-            args[i] = (void *)(uintptr_t)arg->value; /* kernels only read through it */
+            args[i] = (void *)(uintptr_t)arg->value; /* kernels only read it */
             continue;
         }
         address[i] = arg->mem ? (char *)arg->mem->data + arg->at : arg->host;

@@ -1,4 +1,4 @@
-/* cpu_cc.c - the system's C compiler, for kernel text that is made at run time. */
+/* cpu_cc.c - runs the system's C compiler on kernel text that is made at run time. */
 #include "hal/cpu/cpu_cc.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 #include "util/str.h"
 #include "util/temp_dir.h"
 
-/* A large generated module takes seconds, on a busy machine minutes; past this the compiler is
- * taken to hang. */
+/* A large generated module takes seconds, on a busy machine minutes; after this time we assume the
+ * compiler hangs. */
 #define COMPILE_LIMIT_US  600e6
 #define QUESTION_LIMIT_US 60e6
 
@@ -31,8 +31,8 @@ extern char **environ;
 
 /* Running a program. */
 
-/* The environment with TMPDIR inside our folder, so that what the compiler leaves behind goes
- * with it, and plain messages. Only the array is allocated. */
+/* The environment with TMPDIR set to our folder, so that the compiler's temporary files are removed
+ * with it, and with untranslated messages. Only the array is allocated. */
 static char **make_environ(char *tmpdir)
 {
     static char locale[] = "LC_ALL=C";
@@ -52,13 +52,13 @@ static char **make_environ(char *tmpdir)
     return list;
 }
 
-/* In the child, which shares our memory until it runs the program: nothing but system calls. */
+/* Runs in the child, which shares our memory until exec: only system calls are allowed. */
 static void become(char *const *argv, char **env, int output, pid_t parent, const sigset_t *mask)
 {
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     setpgid(0, 0);
-    /* It ends with the thread that waits for it, however that ends. */
+    /* The kernel kills the child when the thread that waits for it ends, for whatever reason. */
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() != parent)
         _exit(127);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
@@ -66,15 +66,15 @@ static void become(char *const *argv, char **env, int output, pid_t parent, cons
         execve(argv[0], argv, env);
 }
 
-/* A group of its own lets us stop the compiler together with the passes it has started. 0, or the
- * number of the error. */
+/* The child gets its own process group, so that we can stop the compiler together with the passes
+ * it has started. Returns 0 or an errno. */
 static int spawn(char *const *argv, char **env, int output, pid_t *pid)
 {
     const pid_t parent = getpid();
-    volatile int why = 0; /* the child sets it before it ends */
+    volatile int why = 0; /* set by the child before it exits */
     sigset_t all, mask;
 
-    sigfillset(&all); /* handlers of ours must not run in the child */
+    sigfillset(&all); /* our signal handlers must not run in the child */
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     *pid = vfork();
     if (*pid == 0) {
@@ -91,7 +91,7 @@ static int spawn(char *const *argv, char **env, int output, pid_t *pid)
     return why;
 }
 
-/* Reads until the program has closed its output; 0, or -1 when the time is up. */
+/* Reads until the program closes its output. Returns 0, or -1 when the time is up. */
 static int read_output(int fd, double until_us, qn_str *output)
 {
     char chunk[4096];
@@ -113,7 +113,7 @@ static int read_output(int fd, double until_us, qn_str *output)
     }
 }
 
-/* Waits for the program's end; its wait status, or -1 when the time is up. */
+/* Waits for the program to end. Returns its wait status, or -1 when the time is up. */
 static int reap(pid_t pid, double until_us)
 {
     int status = 0;
@@ -131,8 +131,8 @@ static int reap(pid_t pid, double until_us)
     }
 }
 
-/* Runs argv[0] with its output in `output`. Fails when it cannot be run or does not end in time;
- * *code is what it ended with. */
+/* Runs argv[0] and collects its output in `output` and its exit status in *code. Fails if it cannot
+ * be run or does not end in time. */
 static qn_status run(char *const *argv, const char *folder, double limit_us, qn_str *output,
                      int *code, qn_err *err)
 {
@@ -194,7 +194,7 @@ int qn_find_program(const char *name, char *out, size_t size)
     return 0;
 }
 
-/* The first word that the compiler answers to `question`, or "" for none. */
+/* The first word of the compiler's answer to `question`, or "". */
 static void ask(qn_cc *cc, const char *question, char *out, size_t size)
 {
     char *argv[] = { cc->path, (char *)(uintptr_t)question, NULL };
@@ -250,7 +250,7 @@ const char *qn_cc_label(qn_cc *cc)
 
 /* Compiling. */
 
-/* The line that says what is wrong, without our folder in front of it. */
+/* The first line with an error, without the path of our folder. */
 static void first_error(const char *output, const char *folder, char *out, size_t size)
 {
     const char *line = strstr(output, "error:");
@@ -337,7 +337,7 @@ qn_status qn_cc_compile(qn_cc *cc, const char *text, int contracts, char *log, s
     *out = (qn_blob){ data, bytes, QN_BIN_OBJECT };
 out:
     qn_temp_dir_remove(&folder);
-    /* To the engine a full temporary folder is a device that cannot compile. */
+    /* For the engine a full temporary folder means a device that cannot compile. */
     if (st == QN_ERR_IO && err)
         err->status = QN_ERR_UNSUPPORTED;
     return st == QN_ERR_IO ? QN_ERR_UNSUPPORTED : st;

@@ -1,10 +1,10 @@
 /* cpu_crew.c - threads that help when they can.
  *
- * One word holds the whole state of a run: its number, whether it may still be entered, and the
- * number of helpers inside. A helper enters by adding one to it; the caller closes it when its own
- * call has returned, and waits for those inside. Helpers look for the next run for a while,
- * yielding to others, and then sleep. The caller wakes one of them, and each helper that wakes up
- * wakes another.
+ * One word holds the whole state of a run: its number, whether helpers may still enter, and the
+ * number of helpers inside. A helper enters by adding one to it; when the caller's own call has
+ * returned, the caller closes the run and waits for the helpers inside. Afterwards helpers spin for
+ * a while, yielding to other threads, and then sleep. The caller wakes one of them, and each helper
+ * that wakes up wakes another.
  */
 #include "hal/cpu/cpu_crew.h"
 
@@ -19,7 +19,7 @@
 #define AWAKE_US 1000.0 /* time without work after which helpers sleep */
 
 enum {
-    OPEN = 1 << 16, /* below it: helpers inside; above it: number of the run */
+    OPEN = 1 << 16, /* bits below: helpers inside; bits above: number of the run */
     NEXT_RUN = OPEN << 1,
     INSIDE = OPEN - 1,
     SPINS = 256 /* attempts before yielding */
@@ -39,7 +39,7 @@ struct qn_crew {
     atomic_int is_over;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    int n, n_helpers; /* wanted, caller included; started */
+    int n, n_helpers; /* threads wanted, including the caller; helpers started */
     helper *helpers;
 };
 
@@ -85,13 +85,13 @@ static void wake_one(qn_crew *crew)
     pthread_mutex_unlock(&crew->lock);
 }
 
-/* Whether the helper has not been in this run yet. */
+/* Whether this run is new to the helper. */
 static int is_news(uint64_t state, uint64_t seen)
 {
     return (state & OPEN) && state / NEXT_RUN != seen;
 }
 
-/* Enters a run that is open and new; 0 when there is none. */
+/* Enters a run that is open and new; returns 0 if there is none. */
 static int enter(qn_crew *crew, uint64_t *seen)
 {
     uint64_t state = atomic_load(&crew->state);

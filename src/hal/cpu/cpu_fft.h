@@ -1,8 +1,7 @@
-/* cpu_fft.h - transforms in host memory by FFTW; used by cpu and sim.
+/* cpu_fft.h - Fourier transforms in host memory by FFTW; used by cpu and sim.
  *
- * Rows and columns are transformed by plans of a few of them at a time, spread over the threads:
- * one batch or many, small fields or large, it is the same work in the same order, so the result
- * does not depend on the number of threads.
+ * Each plan transforms a few rows or columns, and threads divide these groups among themselves.
+ * Every group is computed in the same way, so results do not depend on the number of threads.
  */
 #ifndef QN_HAL_CPU_FFT_H
 #define QN_HAL_CPU_FFT_H
@@ -17,12 +16,12 @@ qn_status qn_cpu_fft_make(const qn_fft_shape *shape, qn_fft_build *build, qn_fft
 qn_status qn_cpu_fft_run(qn_fft *plan, qn_fft_direction direction, void *data,
                          qn_cpu_threads *threads, qn_err *err);
 
-/* Bytes a run reads and writes, padding left out: two passes over every field. */
+/* Bytes that a run reads and writes, without padding: two passes over every field. */
 double qn_cpu_fft_traffic(const qn_fft *plan);
 
 void qn_cpu_fft_free(qn_fft *plan);
 
-/* "fftw-3.3.10-sse2-avx"; NULL when this build has none. */
+/* "fftw-3.3.10-sse2-avx"; NULL if this build has no FFTW. */
 const char *qn_cpu_fft_version(void);
 
 #endif

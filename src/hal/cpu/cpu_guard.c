@@ -1,8 +1,8 @@
-/* cpu_guard.c - buffers between pages that may not be touched, for QUERN_CHECK_RANGES=1.
+/* cpu_guard.c - copies of buffers between inaccessible pages, for QUERN_CHECK_RANGES=1.
  *
- * The kernel runs twice on copies: first their ends lie against the pages behind them, then their
- * starts against those in front. The handler of the fault leaves the kernel by a jump, so it runs
- * on the calling thread. Beyond a GiB from a buffer nothing is certain.
+ * The kernel runs twice on copies: first each copy ends right before an inaccessible page, then
+ * each starts right after one. The fault handler leaves the kernel by longjmp, so the kernel runs
+ * on the calling thread. Accesses more than a GiB from a buffer may go undetected.
  */
 #include "hal/cpu/cpu_launch.h"
 
@@ -16,7 +16,7 @@
 static const size_t guard_bytes = (size_t)1 << 30; /* before and after each copy */
 
 typedef struct copy {
-    char *map;  /* NULL: the size of the argument is not known */
+    char *map;  /* NULL: the size of the argument is unknown */
     char *data; /* inside the mapping; the kernel's `args` point here */
     size_t room, bytes;
 } copy;
@@ -61,7 +61,7 @@ static void disarm(void)
         sigaction(signals[i], &guard.before[i], NULL);
 }
 
-/* 1 if the kernel ran to its end. */
+/* Returns 1 if the kernel ran to its end. */
 static int run(qn_cpu_kernel fn, const qn_span *span, void *const *args)
 {
     if (sigsetjmp(guard.out, 1)) {
@@ -91,7 +91,7 @@ static qn_status make(copy *c, const char *kernel, const char *name, size_t byte
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return qn_fail(err, QN_ERR_NOMEM,
-                       "kernel %s: no room for %zu bytes of %s and two GiB around them "
+                       "kernel %s: no address space for %zu bytes of %s and two GiB around them "
                        "(QUERN_CHECK_RANGES=1)",
                        kernel, bytes, name);
     c->map = map;
@@ -101,7 +101,7 @@ static qn_status make(copy *c, const char *kernel, const char *name, size_t byte
     return QN_OK;
 }
 
-/* Elements stay aligned, so that up to one of them lies between an odd number of bytes and the
+/* Elements stay aligned, so if the size is odd, a gap of less than one element is left at the
  * end. */
 static void place(copy *c, size_t size, int at_end, const void *content)
 {
@@ -132,8 +132,8 @@ static qn_status found(const qn_launch *call, const copy *copies, qn_err *err)
                    kernel->name);
 }
 
-/* Copies back only what changed: several arguments may be parts of one buffer, and each counts as
- * everything from its start to the buffer's end. */
+/* Copies back only changed bytes: several arguments may be parts of one buffer, and the copy of
+ * each reaches from its start to the end of the buffer. */
 static void write_back(const qn_kernel_info *kernel, const copy *copies, void *const *args)
 {
     for (int is_second = 0; is_second < 2; is_second++)

@@ -1,4 +1,4 @@
-/* cpu_host.c - name and abilities of the host's processor. */
+/* cpu_host.c - name and instruction sets of the host's processor. */
 #include "hal/cpu/cpu_host.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "util/hash.h"
 
-enum { TEXT_SIZE = 16 * 1024 }; /* of one processor: two or three KiB */
+enum { TEXT_SIZE = 16 * 1024 }; /* one processor has two or three KiB */
 
 static const char *widest_vectors(void)
 {
@@ -27,7 +27,6 @@ static const char *widest_vectors(void)
 #endif
 }
 
-/* Removes every `what` from `text`. */
 static void remove_all(char *text, const char *what)
 {
     const size_t n = strlen(what);
@@ -45,8 +44,8 @@ static void trim(char *text)
         text[--n] = '\0';
 }
 
-/* "AMD EPYC 7543 32-Core Processor" is "AMD EPYC 7543": a table column has few characters, and
- * the cores of the package say nothing about the threads we may use. */
+/* Shortens "AMD EPYC 7543 32-Core Processor" to "AMD EPYC 7543": table columns are narrow, and the
+ * core count of the package says nothing about the threads we may use. */
 static void shorten(char *model)
 {
     static const char *const noise[] = { "(R)", "(TM)", "(tm)", " CPU", " Processor" };
@@ -63,7 +62,7 @@ static void shorten(char *model)
     trim(model);
 }
 
-/* The value of a "key : value" line, or NULL when the line has another key. */
+/* The value of a "key : value" line, or NULL if the line has another key. */
 static char *value_of(char *line, const char *key)
 {
     const size_t n = strlen(key);
@@ -80,7 +79,7 @@ static char *value_of(char *line, const char *key)
     return value;
 }
 
-/* The beginning of a file of /proc as lines, without a need for memory. */
+/* Reads the beginning of a file of /proc as lines, without allocating. */
 static char *read_lines(const char *path, char *text, size_t size)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -100,7 +99,7 @@ qn_cpu_host qn_cpu_host_get(void)
     qn_cpu_host host = { .arch = widest_vectors(), .features = QN_FNV1A64_START };
     char text[TEXT_SIZE], *rest = read_lines("/proc/cpuinfo", text, sizeof text), *line, *value;
 
-    /* The first processor stands for all: its block ends at an empty line. */
+    /* Only the first processor is read; its block ends at an empty line. */
     while ((line = strsep(&rest, "\n")) && *line) {
         if ((value = value_of(line, "model name"))) {
             host.features = qn_fnv1a64_add(host.features, value, strlen(value));

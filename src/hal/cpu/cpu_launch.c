@@ -1,12 +1,12 @@
 /* cpu_launch.c - runs a kernel compiled as C on the threads of the host.
  *
- * The span is cut into tiles. Every thread owns a contiguous share of them, the same share in every
+ * The span is cut into tiles. Every thread owns a contiguous range of them, the same in every
  * launch, so memory stays with the thread that touched it first. A thread that is done takes tiles
- * from the others, so marches of uneven length still balance.
+ * from the others, so tiles of uneven cost still balance.
  *
- * The cost of a point is not known: 4096 points may take half a microsecond or a second. So a span
- * that is not clearly large runs its first tile alone, timed, and the threads are called only when
- * they save more than they cost.
+ * The cost of a point is unknown: 4096 points may take half a microsecond or a second. So unless a
+ * span is clearly large, its first tile is run and timed alone, and threads are woken only if they
+ * save more time than they cost.
  */
 #include "hal/cpu/cpu_launch.h"
 
@@ -14,20 +14,20 @@
 
 #include "util/clock.h"
 
-/* Cost of calling the threads, measured on two cores: 1 us while they are awake, which is for 1 ms
- * after they worked. Sleeping ones cost the caller 5 us, and arrive 50 us later. */
+/* Cost of waking the threads, measured on two cores: 1 us while they spin, which they do for 1 ms
+ * after work. Sleeping threads cost the caller 5 us and start 50 us later. */
 #define WAKE_SPINNING_US 4.0
 #define WAKE_SLEEPING_US 60.0
 #define SPIN_US          1000.0
 
 enum {
     MAX_THREADS = 1024,
-    TILES_PER_THREAD = 32, /* enough to balance; a timed first tile stays below 3 % of the work */
-    TILE_ITEMS_MIN = 256,  /* keeps the SIMD loop long against its start and end */
+    TILES_PER_THREAD = 32, /* enough to balance; the timed first tile is below 3 % of the work */
+    TILE_ITEMS_MIN = 256,  /* keeps the SIMD loop long compared with its start and end */
     TILE_ITEMS_MAX = 16384,
     TILE_TEAMS_MAX = 64,
-    TILE_ALIGN = 64,             /* elements: tiles begin on whole cache lines and vectors */
-    SURELY_LARGE_ITEMS = 1 << 20 /* over 100 us for the cheapest MAP: not worth a timed tile */
+    TILE_ALIGN = 64,             /* elements; tiles begin on cache lines and whole vectors */
+    SURELY_LARGE_ITEMS = 1 << 20 /* over 100 us even for the cheapest MAP: no need to time a tile */
 };
 
 typedef struct tiling {
@@ -36,7 +36,7 @@ typedef struct tiling {
     qn_i64 n_tiles, n_items;
 } tiling;
 
-/* One thread's tiles. A line of its own, since its owner counts in it all the time. */
+/* One thread's tiles. It has its own cache line because its owner updates it all the time. */
 typedef struct share {
     _Alignas(64) atomic_llong next;
     long long end;
@@ -65,7 +65,7 @@ static qn_i64 ceil_div(qn_i64 a, qn_i64 b)
     return (a + b - 1) / b;
 }
 
-/* Three axes of 2^30 do not fit 64 bits; no caller waits for the end of such a span. */
+/* The product of three axes of 2^30 overflows 64 bits. */
 static qn_i64 mul_saturated(qn_i64 a, qn_i64 b)
 {
     qn_i64 product;
@@ -88,7 +88,7 @@ static qn_i64 tile_target(const qn_kernel_info *kernel, qn_i64 n_points, int n_t
     }
 }
 
-/* Long rows are cut along x; short rows, and planes of few rows, are gathered. */
+/* Long rows are cut along x; short rows, and planes with few rows, are joined into one tile. */
 static tiling cut(const qn_kernel_info *kernel, const qn_span *span, int n_threads)
 {
     const qn_i64 size[3] = { (qn_i64)span->x1 - span->x0, (qn_i64)span->y1 - span->y0,
@@ -126,7 +126,8 @@ static qn_span tile_span(const tiling *t, qn_i64 i)
                       (int32_t)z, (int32_t)min64(z + t->tile[2], s->z1) };
 }
 
-/* All but the first tile in at most three calls: to the right of it, below it, after it. */
+/* Runs all but the first tile in at most three calls: the rest of its row, of its plane, and the
+ * other planes. */
 static void run_rest(const job *j)
 {
     const qn_span all = j->tiles->span, first = tile_span(j->tiles, 0);
@@ -144,7 +145,7 @@ static void run_rest(const job *j)
 
 static void empty_share(const job *j, share *s)
 {
-    /* Reading before counting keeps idle threads from contending for a finished share. */
+    /* Reading before incrementing keeps idle threads from contending for a finished range. */
     while (atomic_load_explicit(&s->next, memory_order_relaxed) < s->end) {
         const qn_i64 i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
 
@@ -156,7 +157,7 @@ static void empty_share(const job *j, share *s)
     }
 }
 
-/* One thread's part: its own share, then the rest of the others'. */
+/* The work of one thread: its own tiles, then those left over by other threads. */
 static void take_part(void *user, int me)
 {
     const job *j = user;
@@ -190,8 +191,9 @@ static void run_parallel(qn_cpu_threads *threads, job *j, qn_i64 first)
     threads->missed_us = 0.0;
 }
 
-/* Whether the threads would save more than they cost, for work of `rest_us` on one thread. Work too
- * small to wake them once is added up: a series of such launches wakes them in the end. */
+/* Whether the threads would save more than they cost if one thread needs `rest_us`. Savings of
+ * launches that are too small to wake them are added up, so a series of such launches wakes them
+ * eventually. */
 static int is_worth_threads(qn_cpu_threads *threads, double rest_us, double now_us)
 {
     const double saved_us = rest_us * (1.0 - 1.0 / threads->n);

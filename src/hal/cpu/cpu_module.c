@@ -1,8 +1,8 @@
 /* cpu_module.c - kernel modules of the backends that run C: cpu and sim.
  *
- * Objects are loaded from anonymous memory (memfd), which needs no folder that allows execution
- * and leaves nothing behind. The descriptor stays open as long as the module: the loader knows
- * libraries by name, and /proc/self/fd/N must not come to mean another one meanwhile.
+ * Objects are loaded from anonymous memory (memfd), which needs no folder with execute permission
+ * and leaves nothing behind. The descriptor stays open as long as the module: the loader identifies
+ * libraries by name, so /proc/self/fd/N must not be reused for another one.
  */
 #include "hal/cpu/cpu_module.h"
 #include "util/file.h"
@@ -35,8 +35,8 @@ static void name_of(int fd, char *out, size_t size)
     snprintf(out, size, "/proc/self/fd/%d", fd);
 }
 
-/* Moves the descriptor to a number by which the loader knows no library. One that could not be
- * unloaded keeps its name after its descriptor was closed. */
+/* Moves the descriptor to a number that the loader does not know yet. A library that could not be
+ * unloaded keeps its name even after its descriptor is closed. */
 static int take_fresh_name(int *fd)
 {
     char name[32];
@@ -94,7 +94,7 @@ static qn_status find_kernels(qn_module *module, const qn_kernel_module *info, q
         if (!fn && !kernel->cpu)
             return qn_fail(err, QN_ERR_COMPILE, "kernel object has no function for %s",
                            kernel->name);
-        memcpy(&e->fn, &fn, sizeof fn); /* ISO C has no cast from object to function pointer */
+        memcpy(&e->fn, &fn, sizeof fn); /* ISO C cannot cast an object to a function pointer */
         e->sizes = find(module, kernel->name, "sizes");
         e->lanes = lanes ? *lanes : 0;
     }

@@ -13,17 +13,17 @@
 #include "hal/backend.h"
 #include "hal/cpu/cpu_cc.h"
 
-/* From src->binary when it holds an object, else from src->text; nothing is taken over. */
+/* Uses src->binary if it holds an object, else src->text; the caller keeps both. */
 qn_status qn_cpu_module_new(qn_cc *cc, qn_source *src, qn_module **out, qn_err *err);
 void qn_cpu_module_free(qn_module *module);
 
-/* The function of a launch; NULL when neither the kernel nor the module has one. */
+/* The function of a launch; NULL if neither the kernel nor the module has one. */
 qn_cpu_kernel qn_cpu_module_function(const qn_launch *call);
 
-/* sizeof the type of argument `arg`; 0 when neither the head nor the object says. */
+/* sizeof the type of argument `arg`; 0 if neither the head nor the object says. */
 size_t qn_cpu_module_arg_size(const qn_launch *call, int arg);
 
-/* Lanes as the object was compiled; 0 when it does not say. */
+/* Lanes that the object was compiled for; 0 if it does not say. */
 int qn_cpu_module_lanes(const qn_module *module, int kernel_i);
 
 /* The shared object; QN_ERR_UNSUPPORTED for built-in modules, which have none. */

@@ -1,8 +1,8 @@
-/* fft_fftw.c - transforms in host memory by FFTW.
+/* fft_fftw.c - Fourier transforms in host memory by FFTW.
  *
- * FFTW chooses its algorithms by measuring, and results of different algorithms differ in the
- * last bits. What it chose is therefore kept as its wisdom, and a process that cannot keep it
- * takes FFTW's estimate instead: either way the next process computes the same bits.
+ * FFTW chooses its algorithms by measuring, and results of different algorithms differ in the last
+ * bits. So the choice is stored as FFTW's wisdom, and a process that cannot store it uses FFTW's
+ * estimate instead: either way the next process computes the same bits.
  */
 #include "hal/cpu/cpu_fft.h"
 
@@ -74,7 +74,7 @@ typedef struct fftw_calls {
 typedef struct pass_plans {
     void *rows[2]; /* of n_rows rows */
     void *cols[2]; /* of COLS columns */
-    void *last[2]; /* of the columns that are left */
+    void *last[2]; /* of the remaining columns */
 } pass_plans;
 
 struct qn_fft {
@@ -82,10 +82,10 @@ struct qn_fft {
     const fftw_calls *call;
     size_t real_bytes;
     int n_rows, n_last;
-    pass_plans aligned, unaligned; /* the second is made by the first use of such memory */
+    pass_plans aligned, unaligned; /* the second is made when unaligned memory is first used */
 };
 
-/* FFTW's planner is one per process and for one thread at a time. */
+/* FFTW has one planner per process; one thread at a time may use it. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t row_bytes(const qn_fft *plan)
@@ -93,7 +93,7 @@ static size_t row_bytes(const qn_fft *plan)
     return ((size_t)plan->shape.cols + 2) * plan->real_bytes;
 }
 
-/* Columns that are transformed: those with modes that count. */
+/* The number of columns with modes that count. */
 static int n_columns(const qn_fft_shape *shape)
 {
     return shape->keep ? shape->keep + 1 : shape->cols / 2 + 1;
@@ -114,7 +114,7 @@ static void destroy_plans(const fftw_calls *call, pass_plans *p)
 
 typedef void *(*plan_fn)(const qn_fft_shape *shape, int n, int inverse, void *work, unsigned flags);
 
-/* Both directions; counts what wisdom did not know. */
+/* Plans both directions and counts those that wisdom did not have. */
 static qn_status plan_both(const qn_fft *plan, plan_fn fn, int n, void *work, unsigned flags,
                            void *out[2], int *n_measured, qn_err *err)
 {
@@ -132,7 +132,7 @@ static qn_status plan_both(const qn_fft *plan, plan_fn fn, int n, void *work, un
     return QN_OK;
 }
 
-/* With the planner held. Measuring overwrites `work`, so it is never the caller's data. */
+/* Call with the planner locked. Measuring overwrites `work`, so it is never the caller's data. */
 static qn_status make_plans(const qn_fft *plan, unsigned flags, pass_plans *out, int *n_measured,
                             qn_err *err)
 {
@@ -155,7 +155,7 @@ out:
     return st;
 }
 
-/* With the planner held. */
+/* Call with the planner locked. */
 static void keep_wisdom(const fftw_calls *call, qn_fft_build *build)
 {
     char *wisdom = build->is_kept && build->n_compiled ? call->export() : NULL;
@@ -169,7 +169,7 @@ static void take_wisdom(const fftw_calls *call, const qn_blob *stored)
     const char *text = stored->data;
 
     if (text && stored->bytes && text[stored->bytes - 1] == '\0')
-        call->import(text); /* what does not fit this FFTW is measured again */
+        call->import(text); /* wisdom of another FFTW is ignored */
 }
 
 qn_status qn_cpu_fft_make(const qn_fft_shape *shape, qn_fft_build *build, qn_fft **out, qn_err *err)
@@ -183,7 +183,7 @@ qn_status qn_cpu_fft_make(const qn_fft_shape *shape, qn_fft_build *build, qn_fft
     plan->call = shape->is_f64 ? &calls_f64 : &calls_f32;
     plan->real_bytes = shape->is_f64 ? sizeof(double) : sizeof(float);
     plan->n_last = n_columns(shape) % COLS;
-    /* An even number, so that every part starts as aligned as the first. */
+    /* An even number, so that every part has the alignment of the first. */
     for (plan->n_rows = MAX_ROWS; shape->rows % plan->n_rows;)
         plan->n_rows -= 2;
     pthread_mutex_lock(&planner);
@@ -272,7 +272,8 @@ static void run_pass(const char *name, qn_cpu_kernel fn, int n_teams, job *j,
     qn_cpu_run(threads, &kernel, fn, &all, args);
 }
 
-/* Memory of the caller's may lie anywhere; plans for it are estimated, since it is rare. */
+/* The caller's memory may have any alignment; plans for unaligned memory are estimated, since it is
+ * rare. */
 static qn_status choose_plans(qn_fft *plan, void *data, const pass_plans **out, qn_err *err)
 {
     qn_status st = QN_OK;

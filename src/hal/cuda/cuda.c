@@ -1,9 +1,9 @@
 /* cuda.c - the CUDA backend: its devices, its errors, its table.
  *
- * Only the driver API is used, on the primary context, so that a program that uses the CUDA
- * runtime beside us shares the device with us instead of switching contexts. A fault in a
- * kernel leaves the context unusable for good; releasing the last hold on it (close) and
- * opening the device again gives a fresh one.
+ * We use only the driver API and the primary context, so that a program that also uses the CUDA
+ * runtime shares the device without switching contexts. A fault in a kernel makes the context
+ * permanently unusable; releasing its last reference (close) and opening the device again gives a
+ * new one.
  */
 #include "hal/cuda/cuda.h"
 
@@ -35,7 +35,7 @@ static const struct {
     { CUDA_ERROR_JIT_COMPILATION_DISABLED, QN_ERR_COMPILE },
     { CUDA_ERROR_CONTAINED, QN_ERR_DEVICE_LOST },
     { CUDA_ERROR_INVALID_SOURCE, QN_ERR_COMPILE },
-    { CUDA_ERROR_NOT_FOUND, QN_ERR_COMPILE }, /* a kernel that its module does not have */
+    { CUDA_ERROR_NOT_FOUND, QN_ERR_COMPILE }, /* the module does not have the kernel */
     { CUDA_ERROR_ILLEGAL_ADDRESS, QN_ERR_DEVICE_LOST },
     { CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, QN_ERR_LIMIT },
     { CUDA_ERROR_LAUNCH_TIMEOUT, QN_ERR_TIMEOUT },
@@ -139,7 +139,7 @@ static int attribute(const qn_dev *dev, CUdevice_attribute which)
 {
     int value = 0;
 
-    /* An attribute that the driver does not know stays zero; all we ask are old. */
+    /* An attribute that the driver does not know stays zero; ours are all old. */
     if (dev->cu->cuDeviceGetAttribute(&value, which, dev->device) != CUDA_SUCCESS || value < 0)
         return 0;
     return value;
@@ -168,7 +168,7 @@ static void fill_info(qn_dev *dev)
     info->max_group = (uint32_t)attribute(dev, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     for (int axis = 0; axis < 3; axis++)
         info->max_grid[axis] = (uint32_t)attribute(dev, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis);
-    /* LOCAL becomes a static __shared__ array, to which the larger opt-in limit is closed. */
+    /* LOCAL becomes a static __shared__ array, which cannot use the larger opt-in limit. */
     info->local_mem = (uint32_t)attribute(dev, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     info->units = (uint32_t)attribute(dev, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     info->align = 256;
@@ -209,7 +209,7 @@ out:
     return st;
 }
 
-/* Results are ignored: after a fault every call fails, and the context must go anyway. */
+/* Results are ignored: after a fault every call fails, and the context must be released anyway. */
 static void cuda_close(qn_dev *dev)
 {
     qn_err ignored;

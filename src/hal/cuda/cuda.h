@@ -1,8 +1,8 @@
-/* cuda.h - what the files of the CUDA backend share.
+/* cuda.h - declarations shared by the files of the CUDA backend.
  *
- * cuda.c opens devices and names errors, cuda_dev.c moves data and keeps streams and events,
- * cuda_build.c turns text into modules, cuda_graph.c launches, captures and replays. One thread
- * at a time uses a device; which one may change from call to call, so every entry makes the
+ * cuda.c opens devices and names errors, cuda_dev.c moves data and manages streams and events,
+ * cuda_build.c turns text into modules, cuda_graph.c launches, captures and replays. One thread at
+ * a time uses a device, but it may be a different one at each call, so every entry makes the
  * device's context current first.
  */
 #ifndef QN_HAL_CUDA_H
@@ -11,15 +11,15 @@
 #include "hal/backend.h"
 #include "hal/cuda/cuda_api.h"
 
-/* A capture in progress. Launches note their graph nodes here, for updates of the recording. */
+/* A capture in progress. Launches store their graph nodes here, for updates of the recording. */
 typedef struct qn_cuda_capture {
-    unsigned id; /* 0: nothing is captured; otherwise differs from every earlier capture's */
+    unsigned id; /* unique for each capture; 0: nothing is captured */
     qn_stream on;
-    unsigned joined; /* bit per stream that takes part */
+    unsigned joined; /* one bit per stream that takes part */
     CUgraphNode *nodes;
     int n_nodes;
     size_t cap_nodes;
-    qn_err first; /* the first failure inside; it spoils the capture */
+    qn_err first; /* the first failure inside; it invalidates the capture */
 } qn_cuda_capture;
 
 struct qn_dev {
@@ -29,7 +29,7 @@ struct qn_dev {
     int arch; /* 90 for sm_90 */
     int driver_version;
     qn_device_info info;
-    CUstream streams[QN_N_STREAMS]; /* made by first use */
+    CUstream streams[QN_N_STREAMS]; /* made on first use */
     qn_event *idle_events;
     qn_cuda_capture capture;
     unsigned n_captures;
@@ -43,36 +43,36 @@ struct qn_mem {
 struct qn_event {
     CUevent handle;
     unsigned capture; /* id of the capture it was recorded in; 0: a real point in time */
-    qn_event *next;   /* in the list of idle ones */
+    qn_event *next;   /* in the list of idle events */
 };
 
 typedef struct qn_cuda_function {
     CUfunction handle;
-    int max_threads; /* of a block, as the registers of this kernel allow */
+    int max_threads; /* per block, limited by the registers of this kernel */
 } qn_cuda_function;
 
 struct qn_module {
     CUmodule handle;
     qn_cuda_function *functions; /* one per kernel of the qn_kernel_module */
     int n_functions;
-    qn_blob image; /* what was loaded, for the disk cache */
+    qn_blob image; /* the loaded image, for the disk cache */
 };
 
-/* Cuda.c. */
+/* cuda.c. */
 /* "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)" and its status. */
 qn_status qn_cuda_fail(const qn_cuda_api *cu, const char *entry, CUresult result, qn_err *err);
 
-/* Makes the context current for the calling thread; costs one query when it is already. */
+/* Makes the context current for the calling thread; costs one query if it already is. */
 qn_status qn_cuda_enter(const qn_dev *dev, qn_err *err);
 
 /* cuda_dev.c. */
-/* The stream of a number, with the context current. */
+/* Makes the context current and returns stream number `on`. */
 qn_status qn_cuda_stream(qn_dev *dev, qn_stream on, CUstream *out, qn_err *err);
 
-/* Hands `failure` on, after it has spoiled a capture that `on` takes part in. */
+/* Returns `failure` and invalidates a capture that `on` takes part in. */
 qn_status qn_cuda_refuse(qn_dev *dev, qn_stream on, const qn_err *failure, qn_err *err);
 
-/* QN_OK, or the failure of a call that queued on `on`, treated as by qn_cuda_refuse. */
+/* Returns QN_OK, or the failure of a call that queued on `on`, handled as in qn_cuda_refuse. */
 qn_status qn_cuda_queued(qn_dev *dev, qn_stream on, const char *entry, CUresult result,
                          qn_err *err);
 
@@ -83,17 +83,17 @@ static inline int qn_cuda_is_captured(const qn_dev *dev, qn_stream on)
 
 void qn_cuda_close_streams(qn_dev *dev);
 
-/* cuda_build.c. May the compiler fuse a * b + c? Our own kernels say where by fma(). */
+/* cuda_build.c. Whether the compiler may fuse a * b + c. Our own kernels write fma() where they
+ * want it. */
 typedef enum { QN_CUDA_NO_FUSE, QN_CUDA_FUSE } qn_cuda_fusing;
-/* The compiled form of src->text for this device: cubin, or PTX for the driver to finish. */
+/* The compiled form of src->text for this device: a cubin, or PTX that the driver compiles. */
 qn_status qn_cuda_image(qn_dev *dev, qn_source *src, qn_cuda_fusing fusing, qn_blob *out,
                         qn_err *err);
 
-/* cuda_graph.c. Ends a capture whose result is not needed; the stream is usable again. */
+/* cuda_graph.c. Ends a capture whose result is not needed, so that the stream is usable again. */
 void qn_cuda_capture_abort(qn_dev *dev);
 
-/* The entries of the table of hal/backend.h that are in other files than cuda.c: `alloc` is
- * qn_cuda_alloc, and so on. */
+/* Backend functions (hal/backend.h) outside cuda.c: `alloc` is qn_cuda_alloc, and so on. */
 /* clang-format off */
 #define QN_CUDA_ENTRIES(X)                                                                         \
     X(alloc) X(release) X(upload) X(download) X(download_rect) X(copy_peer) X(host_alloc)          \

@@ -1,5 +1,5 @@
-/* cuda_api.c - finds the CUDA driver and NVRTC and fills the tables of their functions, each
- * once per process. The two are apart: a machine may have a driver and no compiler, and listing
+/* cuda_api.c - finds the CUDA driver and NVRTC and fills the tables of their functions, each once
+ * per process. They are loaded separately: a machine may have a driver but no compiler, and listing
  * devices must not load a compiler of a hundred megabytes. */
 #include "hal/cuda/cuda_api.h"
 
@@ -23,7 +23,7 @@ static struct {
     char reason[256];
 } nvrtc = { .once = PTHREAD_ONCE_INIT };
 
-/* A pointer to a function takes the address by memcpy: ISO C knows no cast from void *. */
+/* The address is copied by memcpy, because ISO C cannot cast void * to a function pointer. */
 static int find(void *lib, const char *symbol, void *member)
 {
     void *const address = dlsym(lib, symbol);
@@ -70,7 +70,7 @@ const qn_cuda_api *qn_cuda_load(const char **reason)
     return driver.reason[0] ? NULL : &driver.api;
 }
 
-/* The loader's own places first (folder NULL), then the folder's lib64. */
+/* Searches the loader's own paths if `folder` is NULL, else the folder's lib64. */
 static void *open_in(const char *folder, const char *name)
 {
     char path[1024];
@@ -123,7 +123,7 @@ static void load_nvrtc(void)
     if (missing)
         snprintf(nvrtc.reason, sizeof nvrtc.reason, "%s has no %s", shown, missing);
     else if (api->nvrtcVersion(&api->major, &api->minor) != NVRTC_SUCCESS)
-        snprintf(nvrtc.reason, sizeof nvrtc.reason, "%s does not tell its version", shown);
+        snprintf(nvrtc.reason, sizeof nvrtc.reason, "%s does not report its version", shown);
     if (nvrtc.reason[0])
         dlclose(lib);
 }

@@ -1,9 +1,8 @@
 /* cuda_api.h - the part of the CUDA driver API and of NVRTC we use, loaded at run time.
  *
- * Types, constants and signatures are the API's own, written down here so that no toolkit is
- * needed at build time. Names are those of the API too: code that expects <cuda.h> can live on
- * this file and the tables below. Where the driver keeps several versions of an entry, the
- * symbol in the list says which one the signature belongs to.
+ * Names, types, constants and signatures are those of the API, so code that expects <cuda.h>
+ * compiles with this file, and no toolkit is needed at build time. If the driver has several
+ * versions of an entry, the symbol in the list says which one the signature belongs to.
  */
 #ifndef QN_HAL_CUDA_API_H
 #define QN_HAL_CUDA_API_H
@@ -25,9 +24,9 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUgraphEdgeData_st CUgraphEdgeData; /* only ever asked for as NULL */
+typedef struct CUgraphEdgeData_st CUgraphEdgeData; /* always NULL here */
 
-enum { /* results that our own code looks at */
+enum { /* results that our code checks */
        CUDA_SUCCESS = 0,
        CUDA_ERROR_INVALID_VALUE = 1,
        CUDA_ERROR_OUT_OF_MEMORY = 2,
@@ -133,19 +132,19 @@ typedef struct CUDA_MEMCPY2D {
     size_t WidthInBytes, Height;
 } CUDA_MEMCPY2D;
 
-/* Version 2. Version 1 is the same without the last two members, so one struct serves both. */
+/* Version 2. Version 1 lacks only the last two members, so one struct serves both. */
 typedef struct CUDA_KERNEL_NODE_PARAMS {
     CUfunction func;
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     void **kernelParams, **extra;
-    CUkernel kern; /* looked at only when func is NULL, as is ctx */
+    CUkernel kern; /* used only if func is NULL, like ctx */
     CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
 
 _Static_assert(sizeof(CUDA_MEMCPY2D) == 128, "layout of the driver");
 _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72, "layout of the driver");
 
-/* Every entry of the driver, as X(name in the table, symbol, arguments). */
+/* Driver functions, as X(name in the table, symbol, arguments). */
 #define QN_CUDA_CALLS(X)                                                                           \
     X(cuInit, cuInit, (unsigned flags))                                                            \
     X(cuDriverGetVersion, cuDriverGetVersion, (int *version))                                      \
@@ -200,7 +199,7 @@ _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72, "layout of the driver");
        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,  \
        void **extra))
 
-/* Entries of the driver that younger ones have; without them nothing is captured. */
+/* Functions that only newer drivers have; without them nothing is captured. */
 #define QN_CUDA_GRAPH_CALLS(X)                                                                     \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))  \
     X(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph * graph))                  \
@@ -232,7 +231,7 @@ typedef int nvrtcResult;
 typedef struct nvrtcProgram_st *nvrtcProgram;
 enum { NVRTC_SUCCESS = 0, NVRTC_ERROR_INVALID_OPTION = 5 };
 
-/* Every entry of NVRTC, as X(result, name, arguments). */
+/* NVRTC functions, as X(result, name, arguments). */
 #define QN_NVRTC_CALLS(X)                                                                          \
     X(const char *, nvrtcGetErrorString, (nvrtcResult result))                                     \
     X(nvrtcResult, nvrtcVersion, (int *major, int *minor))                                         \
@@ -258,14 +257,14 @@ typedef struct qn_nvrtc_api {
     int major, minor; /* its version */
 } qn_nvrtc_api;
 
-/* The driver's table, loaded by the first call from any thread and never unloaded. NULL when
- * the library (QUERN_CUDA_LIB, else libcuda.so.1) or one of its entries is missing; *reason
- * then says which, and is never freed. */
+/* The driver's table, loaded by the first call from any thread and never unloaded. NULL if the
+ * library (QUERN_CUDA_LIB, else libcuda.so.1) or one of its functions is missing; *reason then says
+ * which, and must not be freed. */
 const qn_cuda_api *qn_cuda_load(const char **reason);
 
-/* The compiler's table, likewise: QUERN_NVRTC_LIB, else libnvrtc where the loader finds it, in
- * $CUDA_HOME, $CUDA_PATH or /usr/local/cuda. An NVRTC of the driver's major version is
- * preferred: a driver refuses code of a younger one. */
+/* The compiler's table, likewise, from QUERN_NVRTC_LIB, else libnvrtc on the loader's path, in
+ * $CUDA_HOME, $CUDA_PATH or /usr/local/cuda. An NVRTC of the driver's major version is preferred,
+ * because a driver refuses code of a newer one. */
 const qn_nvrtc_api *qn_nvrtc_load(const char **reason);
 
 #endif

@@ -1,4 +1,4 @@
-/* cuda_build.c - kernel text to a loaded module.
+/* cuda_build.c - turns kernel text into a loaded module.
  *
  * NVRTC compiles for the device's own architecture. When it does not know that one yet, it
  * gives PTX of the nearest older one and the driver finishes the job. Without NVRTC the PTX
@@ -25,7 +25,7 @@ enum {
     QN_MAX_OPTIONS = 6,
     LONG_TEXT = 200 * 1000,
     QN_MAX_ARCHS = 64,
-    QN_PTX_TEAM_LANES = 32 /* LANES of TEAM kernels where it is not defined, as in embedded PTX */
+    QN_PTX_TEAM_LANES = 32 /* default LANES of TEAM kernels, and that of embedded PTX */
 };
 
 typedef struct qn_nvrtc_options {
@@ -101,7 +101,7 @@ static void keep_log(qn_source *src, const char *log)
         snprintf(src->log, src->log_size, "%s", log);
 }
 
-/* The first line of `log` that holds `word`, or the first line that is not empty. */
+/* The first line of `log` with `word`, else the first line that is not empty. */
 static const char *pick_line(const char *log, const char *word, char *out, size_t size)
 {
     const char *at = strstr(log, word);
@@ -114,7 +114,7 @@ static const char *pick_line(const char *log, const char *word, char *out, size_
     return out;
 }
 
-/* The log of the program, malloc'ed; NULL when there is none. */
+/* The log of the program, from malloc; NULL if there is none. */
 static char *program_log(const qn_nvrtc_api *nvrtc, nvrtcProgram program)
 {
     size_t bytes = 0;
@@ -133,7 +133,7 @@ static char *program_log(const qn_nvrtc_api *nvrtc, nvrtcProgram program)
 
 /* Images. */
 
-/* A copy ended by a NUL, which PTX needs. */
+/* Makes a copy that ends in a NUL, as PTX needs. */
 static qn_status copy_image(const void *data, size_t bytes, qn_bin_kind kind, qn_blob *out,
                             qn_err *err)
 {
@@ -329,7 +329,7 @@ static qn_status load_image(qn_dev *dev, qn_source *src, qn_module *module, qn_e
     return qn_prefix(err, "module %s", src->module->name);
 }
 
-/* Asking for the limit also makes the driver load the code now, not within a later capture. */
+/* Querying the limit also makes the driver load the code now, not during a later capture. */
 static qn_status find_functions(qn_dev *dev, const qn_kernel_module *from, qn_module *module,
                                 qn_err *err)
 {

@@ -1,9 +1,9 @@
 /* cuda_dev.c - memory, copies, streams and events of a CUDA device.
  *
- * Streams are made by first use and do not wait for the default stream. Copies from and to
- * pageable memory are left to the driver, which stages them itself and may block; work that
- * must overlap uses memory from host_alloc, of which the engine keeps a pool. Events carry time
- * stamps: device times of stages are wanted in every run, so there is one kind of event only.
+ * Streams are made on first use and do not wait for the default stream. Copies from and to pageable
+ * memory are staged by the driver and may block; work that must overlap uses memory from
+ * host_alloc, which the engine pools. All events record time stamps, since every run wants the
+ * device times of its stages.
  */
 #include "hal/cuda/cuda.h"
 
@@ -193,7 +193,7 @@ qn_status qn_cuda_download_rect(qn_dev *dev, qn_mem *src, size_t at, size_t pitc
     if (pitch == row_bytes)
         return qn_cuda_download(dev, src, at, dst, rows * row_bytes, on, err);
     assert(at <= src->bytes && (rows - 1) * pitch + row_bytes <= src->bytes - at);
-    /* Rectangles have a largest pitch of 2^31 - 1; beyond it rows are copied one by one. */
+    /* cuMemcpy2D accepts a pitch of at most 2^31 - 1; beyond it rows are copied one by one. */
     if (pitch > INT32_MAX) {
         for (size_t y = 0; st == QN_OK && y < rows; y++)
             st = qn_cuda_download(dev, src, at + y * pitch, (char *)dst + y * row_bytes, row_bytes,
@@ -205,7 +205,7 @@ qn_status qn_cuda_download_rect(qn_dev *dev, qn_mem *src, size_t at, size_t pitc
     return qn_cuda_queued(dev, on, "cuMemcpy2DAsync", dev->cu->cuMemcpy2DAsync(&copy, stream), err);
 }
 
-/* Queued on a stream of the device that receives. */
+/* Queued on a stream of the receiving device. */
 qn_status qn_cuda_copy_peer(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
                             qn_stream on, qn_err *err)
 {
@@ -275,14 +275,14 @@ qn_status qn_cuda_wait(qn_dev *dev, qn_stream on, qn_event *event, qn_err *err)
     st = qn_cuda_queued(dev, on, "cuStreamWaitEvent",
                         dev->cu->cuStreamWaitEvent(stream, event->handle, CU_EVENT_WAIT_DEFAULT),
                         err);
-    /* A stream that waits for captured work is captured from here on. */
+    /* From here on a stream that waits for captured work is captured too. */
     if (st == QN_OK && dev->capture.id && event->capture == dev->capture.id)
         dev->capture.joined |= 1u << on;
     return st;
 }
 
-/* An event recorded in a capture marks a place in the recording, never a time. Asking the
- * driver for it would spoil the capture, so the two calls below answer themselves. */
+/* An event recorded in a capture marks a place in the recording, not a time. Querying it would
+ * invalidate the capture, so the two functions below do not ask the driver. */
 qn_status qn_cuda_await(qn_dev *dev, qn_event *event, qn_err *err)
 {
     qn_status st = qn_cuda_enter(dev, err);
@@ -310,7 +310,7 @@ int qn_cuda_is_done(qn_dev *dev, qn_event *event)
     return r == CUDA_SUCCESS ? 1 : r == CUDA_ERROR_NOT_READY ? 0 : -1;
 }
 
-/* A stream that waits for the event keeps what was recorded when the wait was queued, so the
+/* A stream that waits for the event waits for the point recorded when the wait was queued, so the
  * event may be recorded again at once. */
 void qn_cuda_drop(qn_dev *dev, qn_event *event)
 {

@@ -1,8 +1,8 @@
 /* cuda_graph.c - launches, and their capture into graphs that are replayed.
  *
- * A captured launch becomes a kernel node; right after it the node is the only dependency of
- * its stream, which is how its handle is found. The handles stay valid while the captured graph
- * lives, so a recording keeps both the graph and the executable made from it.
+ * A captured launch becomes a kernel node. Right after the launch this node is the only dependency
+ * of its stream, which is how we find its handle. The handles stay valid while the captured graph
+ * exists, so a recording keeps both the graph and the executable made from it.
  */
 #include "hal/cuda/cuda.h"
 #include "util/list.h"
@@ -14,7 +14,7 @@
 struct qn_replay {
     CUgraph graph;
     CUgraphExec exec;
-    CUgraphNode *nodes; /* by number of the launch */
+    CUgraphNode *nodes; /* by launch number */
     int n_nodes;
 };
 
@@ -126,7 +126,7 @@ qn_status qn_cuda_launch(qn_dev *dev, const qn_launch *call, qn_err *err)
 
 /* Capture. */
 
-/* Nothing is captured any more; the list of nodes keeps its memory for the next time. */
+/* Ends the capture; the list of nodes keeps its memory for the next one. */
 static void forget_capture(qn_dev *dev)
 {
     dev->capture.id = 0;
@@ -158,9 +158,9 @@ qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err)
                        dev->info.driver);
     if ((st = qn_cuda_stream(dev, on, &stream, err)) != QN_OK)
         return st;
-    /* a capture that failed half-way and was never ended */
+    /* an earlier capture may have failed half-way and never ended */
     qn_cuda_capture_abort(dev);
-    /* Relaxed: only one thread uses the device, and first uses of kernels may allocate. */
+    /* Relaxed: only one thread uses the device, and the first use of a kernel may allocate. */
     if ((r = dev->cu->cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED)) != CUDA_SUCCESS)
         return qn_cuda_fail(dev->cu, "cuStreamBeginCapture", r, err);
     if (++dev->n_captures == 0)
@@ -171,7 +171,7 @@ qn_status qn_cuda_capture_begin(qn_dev *dev, qn_stream on, qn_err *err)
     return QN_OK;
 }
 
-/* Instantiates `graph`, which the recording then owns. */
+/* Instantiates `graph`; the recording then owns it. */
 static qn_status make_replay(qn_dev *dev, CUgraph graph, qn_replay **out, qn_err *err)
 {
     const qn_cuda_capture *const capture = &dev->capture;
@@ -234,7 +234,7 @@ qn_status qn_cuda_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err
                           err);
 }
 
-/* Runs already queued keep their values; the next replay has the new ones. */
+/* Runs already queued keep their old values; the next replay uses the new ones. */
 qn_status qn_cuda_update(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
                          qn_err *err)
 {

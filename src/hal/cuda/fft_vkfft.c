@@ -1,5 +1,5 @@
-/* fft_vkfft.c - transforms on CUDA devices by VkFFT. A file of its own: its header takes ten
- * seconds to compile. */
+/* fft_vkfft.c - Fourier transforms on CUDA devices by VkFFT. It is a separate file because VkFFT's
+ * header takes ten seconds to compile. */
 #include "hal/cuda/cuda.h"
 
 #ifndef QN_WITH_VKFFT
@@ -44,8 +44,8 @@ static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Sums of products may be fused here: it is no less exact, and the bits of FFTW are not
- * promised. */
+/* a * b + c may be fused here: that is no less exact, and results need not match FFTW bit for
+ * bit. */
 static qn_status compile(qn_vkfft_cuda *of, const char *text, qn_err *err)
 {
     static const qn_kernel_module module = { .name = "fft" };
@@ -89,7 +89,7 @@ static CUresult qn_vkfft_load(qn_vkfft_cuda *of, CUmodule *module, const void *i
                           (of->dev->cu->cuModuleLoadDataEx)(module, image, 0, NULL, NULL));
 }
 
-/* Asking for a limit makes the driver load the code now, not within a later capture. */
+/* Querying a limit makes the driver load the code now, not during a later capture. */
 static CUresult qn_vkfft_function(qn_vkfft_cuda *of, CUfunction *out, CUmodule module,
                                   const char *name)
 {
@@ -183,7 +183,7 @@ qn_status qn_cuda_fft_run(qn_dev *dev, qn_fft *plan, qn_fft_direction direction,
     return st == QN_OK ? QN_OK : qn_cuda_refuse(dev, on, &failure, err);
 }
 
-/* After a fault of the context the driver has forgotten everything itself. */
+/* After a context fault the driver has already freed everything. */
 void qn_cuda_fft_free(qn_dev *dev, qn_fft *plan)
 {
     qn_err ignored;

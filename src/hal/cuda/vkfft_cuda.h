@@ -1,10 +1,9 @@
-/* vkfft_cuda.h - stands in for the headers of the CUDA toolkit where VkFFT expects them.
+/* vkfft_cuda.h - replaces the headers of the CUDA toolkit for VkFFT.
  *
- * Calls go to the loaded tables. All of VkFFT's functions have their plan in a variable `app`, and
- * hand the address of the device on that they were given: it is the first member of qn_vkfft_cuda,
- * which is how the calls below know whose they are without a global. Kernels are compiled by our
- * own code, for the device's real architecture and through those that were kept; VkFFT is given
- * the image where it asks for PTX.
+ * Calls go to the loaded tables. Every VkFFT function has its plan in a variable `app` with the
+ * device address we gave it. That address is the first member of our qn_vkfft_cuda, so the macros
+ * below find it without a global. Our own code compiles the kernels for the device's real
+ * architecture, or takes them from the stored ones; VkFFT gets the image when it asks for PTX.
  */
 #ifndef QN_HAL_VKFFT_CUDA_H
 #define QN_HAL_VKFFT_CUDA_H
@@ -38,7 +37,7 @@ static CUresult qn_vkfft_upload(qn_vkfft_cuda *of, void *dst, const void *src, s
 static CUresult qn_vkfft_settle(qn_vkfft_cuda *of);
 /* Calls that the plans we ask for do not make. */
 static CUresult qn_vkfft_refuse(qn_vkfft_cuda *of, const char *entry);
-/* The result as it is; a failure is noted. */
+/* Returns the result unchanged; notes a failure. */
 static CUresult qn_vkfft_noted(qn_vkfft_cuda *of, const char *entry, CUresult result);
 
 #define QN_OF(app) ((qn_vkfft_cuda *)(app)->configuration.device)
@@ -73,10 +72,10 @@ static CUresult qn_vkfft_noted(qn_vkfft_cuda *of, const char *entry, CUresult re
 #define cudaMemcpy(dst, src, bytes, way) qn_vkfft_upload(QN_OF(app), dst, src, bytes)
 #define cudaDeviceSynchronize()          qn_vkfft_settle(QN_OF(app))
 
-/* Constants that differ from launch to launch, where a grid exceeds the device's. */
+/* Only for constants that differ between launches, when a grid exceeds the device's. */
 #define cuModuleGetGlobal(...) qn_vkfft_refuse(QN_OF(app), "cuModuleGetGlobal")
 #define cuMemcpyHtoD(...)      qn_vkfft_refuse(QN_OF(app), "cuMemcpyHtoD")
-/* Several streams. */
+/* Only for several streams. */
 #define cudaEventCreate(...)      qn_vkfft_refuse(QN_OF(app), "cudaEventCreate")
 #define cudaEventDestroy(...)     qn_vkfft_refuse(QN_OF(app), "cudaEventDestroy")
 #define cudaEventRecord(...)      qn_vkfft_refuse(QN_OF(app), "cudaEventRecord")

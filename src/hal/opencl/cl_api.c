@@ -41,7 +41,7 @@ static void load(void)
             snprintf(loaded.reason, sizeof loaded.reason, "%s has no %s", file, calls[i].name);
             return;
         }
-        /* By bytes: ISO C has no conversion from an object's address to a function's. */
+        /* Copied as bytes: ISO C cannot convert an object pointer to a function pointer. */
         memcpy((char *)&loaded.api + calls[i].at, &address, sizeof address);
     }
 }

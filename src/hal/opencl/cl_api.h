@@ -1,8 +1,7 @@
 /* cl_api.h - the part of OpenCL 1.2 we use, loaded at run time.
  *
- * Types, constants and signatures are the API's own, written down here so that neither headers
- * nor a loader are needed at build time. Names are those of the API too: code that expects
- * <CL/cl.h> can live on this file and the table below.
+ * Names, types, constants and signatures are those of the API, so code that expects <CL/cl.h>
+ * compiles with this file, and neither headers nor a loader are needed at build time.
  */
 #ifndef QN_HAL_CL_API_H
 #define QN_HAL_CL_API_H
@@ -27,7 +26,7 @@ typedef struct _cl_event *cl_event;
 /* Results. */
 enum {
     CL_SUCCESS = 0,
-    CL_COMPLETE = 0, /* the state of an event */
+    CL_COMPLETE = 0, /* state of an event */
     CL_DEVICE_NOT_AVAILABLE = -2,
     CL_COMPILER_NOT_AVAILABLE = -3,
     CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
@@ -93,7 +92,7 @@ enum {
     CL_PROFILING_COMMAND_END = 0x1283
 };
 
-/* Every function we load, as X(result, name without cl, arguments). */
+/* Functions to load, as X(result, name without cl, arguments). */
 #define QN_CL_CALLS(X)                                                                             \
     X(cl_int, GetPlatformIDs, (cl_uint cap, cl_platform_id * out, cl_uint * n))                    \
     X(cl_int, GetPlatformInfo,                                                                     \
@@ -176,9 +175,9 @@ typedef struct qn_cl_api {
 #undef QN_CL_MEMBER
 } qn_cl_api;
 
-/* The table, loaded by the first call from any thread and never unloaded: drivers keep threads
- * and exit handlers of their own. NULL when the library (QUERN_OPENCL_LIB, else libOpenCL.so.1)
- * or one of its functions is missing; *reason then says which, and is never freed. */
+/* The table, loaded by the first call from any thread and never unloaded: drivers have threads and
+ * exit handlers of their own. NULL if the library (QUERN_OPENCL_LIB, else libOpenCL.so.1) or one of
+ * its functions is missing; *reason then says which, and must not be freed. */
 const qn_cl_api *qn_cl_load(const char **reason);
 
 /* "CL_INVALID_VALUE"; never NULL. */

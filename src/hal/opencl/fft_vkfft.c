@@ -1,5 +1,5 @@
-/* fft_vkfft.c - transforms on OpenCL devices by VkFFT. A file of its own: its header takes ten
- * seconds to compile. */
+/* fft_vkfft.c - Fourier transforms on OpenCL devices by VkFFT. It is a separate file because
+ * VkFFT's header takes ten seconds to compile. */
 #include "hal/opencl/opencl.h"
 
 #ifndef QN_WITH_VKFFT
@@ -41,7 +41,7 @@ static cl_mem qn_vkfft_buffer(qn_vkfft_cl *of, cl_bitfield flags, size_t bytes, 
     return mem;
 }
 
-/* A kept binary that the driver does not want any more is compiled again. */
+/* If the driver refuses a stored binary, the text is compiled again. */
 static qn_status load_program(qn_vkfft_cl *of, qn_source *src, const char *text, cl_program *out,
                               qn_err *err)
 {
@@ -60,7 +60,8 @@ static qn_status load_program(qn_vkfft_cl *of, qn_source *src, const char *text,
     of->made.n_compiled++;
     if ((st = qn_cl_program(of->dev, src, out, err)) != QN_OK)
         return st;
-    /* Asked only for what will be kept: some drivers compile once more, for a group of any size. */
+    /* Only if it will be stored: to return it, some drivers compile again for a group of any
+     * size. */
     if (!of->is_kept || qn_cl_program_binary(of->dev, *out, &binary, err) != QN_OK)
         return QN_OK;
     st = qn_fft_kernels_add(&of->made.kernels, text, &binary, err);

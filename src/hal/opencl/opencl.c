@@ -1,9 +1,9 @@
-/* opencl.c - the OpenCL backend: which devices there are, and what they say of themselves.
+/* opencl.c - the OpenCL backend: its devices and their properties.
  *
- * Every device of every platform counts, CPU devices too. Each opened device has a context of
- * its own: devices of different platforms cannot share one, and nothing here would gain by it.
- * Copies always happen, also where the device works in host memory: one path, no special rules
- * for pointers that the driver may or may not take over.
+ * Every device of every platform is listed, including CPU devices. Each opened device has its own
+ * context: devices of different platforms cannot share one, and nothing here would gain from it.
+ * Data is always copied, even if the device works in host memory: one path, without special rules
+ * for pointers that the driver may or may not accept.
  */
 #include "hal/opencl/opencl.h"
 
@@ -44,8 +44,8 @@ qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code
     case CL_INVALID_KERNEL_NAME:
         status = QN_ERR_COMPILE;
         break;
-    /* Our handles are good, so a driver that refuses them has given up the context: NVIDIA's
-     * does so after a kernel fault. */
+    /* Our handles are valid, so a driver that refuses them has abandoned the context, as NVIDIA's
+     * does after a kernel fault. */
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_INVALID_CONTEXT:
     case CL_INVALID_COMMAND_QUEUE:
@@ -60,7 +60,7 @@ qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code
 
 /* Properties of a device. */
 
-/* A number of 4 or 8 bytes; 0 when the device does not know the question. */
+/* A number of 4 or 8 bytes; 0 if the device does not know the property. */
 static cl_ulong get_number(const qn_cl_api *cl, cl_device_id device, cl_uint what)
 {
     cl_ulong wide = 0;
@@ -73,7 +73,7 @@ static cl_ulong get_number(const qn_cl_api *cl, cl_device_id device, cl_uint wha
     return size == sizeof narrow ? narrow : wide;
 }
 
-/* Copies the text without the spaces at its ends, cut to `size`. */
+/* Copies the text without leading and trailing spaces, cut to `size`. */
 static void trim(const char *text, char *out, size_t size)
 {
     size_t n;
@@ -86,7 +86,7 @@ static void trim(const char *text, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)n, text);
 }
 
-/* The API refuses a buffer that is too short, so it gets a long one of ours. */
+/* The API refuses a buffer that is too short, so we read into a long one first. */
 static void get_text(const qn_cl_api *cl, cl_device_id device, cl_uint what, char *out, size_t size)
 {
     char text[1024] = "";
@@ -121,7 +121,7 @@ static void describe(qn_dev *dev)
     get_text(cl, id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
     get_text(cl, id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
 
-    /* "OpenCL 3.0 and what the vendor likes to add" */
+    /* "OpenCL 3.0", a space, and vendor text */
     get_text(cl, id, CL_DEVICE_VERSION, version, sizeof version);
     if (strlen(version) > strlen("OpenCL "))
         version[strcspn(version + strlen("OpenCL "), " ") + strlen("OpenCL ")] = 0;
@@ -129,11 +129,11 @@ static void describe(qn_dev *dev)
 
     info->kind = get_kind(dev);
     info->mem_total = get_number(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    info->mem_free = info->mem_total; /* OpenCL does not report the use by other programs */
+    info->mem_free = info->mem_total; /* OpenCL does not report use by other programs */
     info->max_alloc = get_number(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->max_group = at_most_u32(get_number(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE));
-    /* OpenCL has no question for the grid. Every device counts the items of an axis in 32 bits;
-     * NVIDIA's fails on more. */
+    /* OpenCL does not report the largest grid. Every device counts the items of an axis in 32 bits;
+     * NVIDIA's fails beyond that. */
     for (int i = 0; i < 3; i++)
         info->max_grid[i] = UINT32_MAX / (info->max_group ? info->max_group : 1);
     info->local_mem = at_most_u32(get_number(cl, id, CL_DEVICE_LOCAL_MEM_SIZE));
@@ -171,8 +171,8 @@ static int list_devices(const qn_cl_api *cl, found *out, const char **reason)
     return n;
 }
 
-/* QUERN_OPENCL_SUBDEVICES=N: the first device cut into N parts instead of the devices, so that
- * work on several devices is tested where there is only one. 0: not asked for. */
+/* QUERN_OPENCL_SUBDEVICES=N lists N parts of the first device instead of the devices, so that work
+ * on several devices can be tested with only one. 0: not set. */
 static int parts_wanted(void)
 {
     return (int)qn_env_number("QUERN_OPENCL_SUBDEVICES", 0);
@@ -205,12 +205,12 @@ static int count(QN_UNUSED const qn_hal_config *config, char *reason, size_t rea
     return n;
 }
 
-/* The parts of the first device by their number, made once and never released: PoCL 3.1 looks at
- * a queue's device after the queue has let go of it, which only a whole device survives. */
+/* The parts of the first device, for each number of parts. They are made once and never released:
+ * PoCL 3.1 accesses a queue's device after the queue has released it. */
 static cl_device_id *parts_of[MAX_DEVICES + 1];
 static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Replaces dev->device, the whole, by its part number `index`. */
+/* Replaces the whole device in dev->device by its part number `index`. */
 static qn_status take_part(qn_dev *dev, int n_parts, int index, qn_err *err)
 {
     const cl_ulong units = get_number(dev->cl, dev->device, CL_DEVICE_MAX_COMPUTE_UNITS);

@@ -1,8 +1,8 @@
-/* opencl.h - what the files of the OpenCL backend share.
+/* opencl.h - declarations shared by the files of the OpenCL backend.
  *
- * Memory and events need no box of their own: a qn_mem * is a cl_mem and a qn_event * a
- * cl_event, so that recording events allocates nothing. Nothing here takes a lock; a device is
- * used by one thread at a time, as clSetKernelArg on a shared kernel demands anyway.
+ * Memory and events need no wrappers: a qn_mem * is a cl_mem and a qn_event * a cl_event, so
+ * recording an event allocates nothing. Nothing here takes a lock; one thread at a time uses a
+ * device, as clSetKernelArg on a shared kernel requires anyway.
  */
 #ifndef QN_HAL_OPENCL_H
 #define QN_HAL_OPENCL_H
@@ -10,7 +10,7 @@
 #include "hal/backend.h"
 #include "hal/opencl/cl_api.h"
 
-/* Mapping pinned memory waits for its queue, so it has one without traffic. */
+/* Mapping pinned memory waits for its queue, so it has a queue without other work. */
 enum { QN_CL_MAP_QUEUE = QN_N_STREAMS, QN_CL_N_QUEUES };
 
 typedef struct qn_cl_pinned qn_cl_pinned;
@@ -23,26 +23,25 @@ struct qn_dev {
     cl_command_queue queues[QN_CL_N_QUEUES]; /* in order; made on first use */
     qn_cl_pinned *pinned;
     qn_device_info info;
-    const char *options; /* of the compiler */
+    const char *options; /* for the compiler */
 };
 
-/* "call: CL_NAME (code)". `other` is the status of codes that mean nothing by themselves. */
+/* "call: CL_NAME (code)". `other` is the status for codes without one of their own. */
 qn_status qn_cl_fail(qn_err *err, qn_status other, const char *call, cl_int code);
 
 /* opencl_queue.c: memory, copies, events. */
 qn_status qn_cl_queue(qn_dev *dev, int queue_i, cl_command_queue *out, qn_err *err);
-void qn_cl_queues_close(qn_dev *dev); /* finishes the work and frees pinned memory too */
+void qn_cl_queues_close(qn_dev *dev); /* waits for all work; also frees pinned memory */
 
 /* opencl_build.c: programs and launches. */
-/* A program of its own, from src->binary or src->text, and its compiled form. */
+/* Makes a program from src->binary or src->text; returns the compiled form of a program. */
 qn_status qn_cl_program(qn_dev *dev, qn_source *src, cl_program *out, qn_err *err);
 qn_status qn_cl_program_binary(qn_dev *dev, cl_program program, qn_blob *out, qn_err *err);
 
 /* fft_vkfft.c */
-int qn_cl_fft_version(void); /* of VkFFT: 10226 for 1.2.26; 0 when this build has none */
+int qn_cl_fft_version(void); /* of VkFFT: 10226 for 1.2.26; 0 if this build has none */
 
-/* The entries of the table of hal/backend.h that are in other files than opencl.c: `alloc` is
- * qn_cl_alloc, and so on. */
+/* Backend functions (hal/backend.h) outside opencl.c: `alloc` is qn_cl_alloc, and so on. */
 /* clang-format off */
 #define QN_CL_ENTRIES(X)                                                                           \
     X(alloc) X(release) X(upload) X(download) X(download_rect) X(host_alloc) X(host_free)          \

@@ -1,8 +1,8 @@
 /* opencl_build.c - programs and launches of the OpenCL backend.
  *
- * A kernel's parameters are the six edges of its span, then one per argument of the head: a
- * value, or a buffer followed by the byte where its data begin. The offset travels as a number
- * because OpenCL 1.2 has no pointers on the host side and sub-buffers must be aligned.
+ * The parameters of a kernel are the six bounds of its span, then one per argument of the head: a
+ * value, or a buffer followed by the byte offset of its data. The offset is passed as a number
+ * because OpenCL 1.2 has no device pointers on the host and sub-buffers must be aligned.
  */
 #include "hal/opencl/opencl.h"
 
@@ -12,7 +12,7 @@
 
 typedef struct {
     cl_kernel handle;
-    size_t max_group; /* of this kernel: registers and local memory count */
+    size_t max_group; /* of this kernel, given its registers and local memory */
 } kernel;
 
 struct qn_module {
@@ -23,7 +23,7 @@ struct qn_module {
 
 /* Build. */
 
-/* The compiler's words, or NULL. The caller frees them. */
+/* The compiler's log, or NULL. The caller frees it. */
 static char *get_log(qn_dev *dev, cl_program program)
 {
     size_t size = 0;
@@ -39,7 +39,7 @@ static char *get_log(qn_dev *dev, cl_program program)
     return log;
 }
 
-/* The first line of the log that reports an error; without one, the first line with text. */
+/* The first line of the log that reports an error, else the first line with text. */
 static const char *first_error(const char *log, int *n)
 {
     const char *best = "";

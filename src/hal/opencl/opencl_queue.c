@@ -1,8 +1,8 @@
 /* opencl_queue.c - memory, copies and events of the OpenCL backend.
  *
  * A stream is an in-order queue. Drivers may hold queued work back until they are asked to start
- * it, and a queue that waits for work held back in another one waits for ever; so recording an
- * event flushes its queue, and nothing else has to think of it.
+ * it, and a queue that waits for work held back in another queue waits forever. So recording an
+ * event flushes its queue; nothing else needs to.
  */
 #include "hal/opencl/opencl.h"
 
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Memory a driver has pinned is a buffer that stays mapped; kept to find it by its address. */
+/* Pinned memory is a buffer that stays mapped; this list finds the buffer by its address. */
 struct qn_cl_pinned {
     cl_mem mem;
     void *ptr;
@@ -33,8 +33,8 @@ qn_status qn_cl_queue(qn_dev *dev, int queue_i, cl_command_queue *out, qn_err *e
     cl_int code = CL_SUCCESS;
 
     assert(queue_i >= 0 && queue_i < QN_CL_N_QUEUES);
-    /* Profiling is what makes elapsed_us work. It costs nothing to be seen on PoCL; on an H200
-     * 0.5 us per launch (6.5 to 7.1) and 7 us for a launch that is waited for (12.5 to 19.8). */
+    /* elapsed_us needs profiling. On PoCL its cost is not measurable; on an H200 it is 0.5 us per
+     * launch (6.5 to 7.1) and 7 us for a launch that is waited for (12.5 to 19.8). */
     if (!dev->queues[queue_i]) {
         dev->queues[queue_i] = dev->cl->CreateCommandQueue(dev->context, dev->device,
                                                            CL_QUEUE_PROFILING_ENABLE, &code);
@@ -69,13 +69,13 @@ qn_status qn_cl_alloc(qn_dev *dev, size_t bytes, unsigned usage, qn_mem **out, q
     cl_mem mem = NULL;
     const qn_status st = make_buffer(dev, bytes, CL_MEM_READ_WRITE, &mem, err);
 
-    (void)usage; /* a read-write buffer serves every use */
+    (void)usage; /* a read-write buffer suits every use */
     if (st == QN_OK)
         *out = (qn_mem *)mem;
     return st;
 }
 
-/* The driver keeps the memory until queued work that uses it is done. */
+/* The driver frees the memory only after queued work that uses it. */
 void qn_cl_release(qn_dev *dev, qn_mem *mem)
 {
     if (mem)
@@ -107,7 +107,7 @@ out:
     return st;
 }
 
-/* `at` is the link that leads to the block. */
+/* `at` is the link to the block. */
 static void free_pinned(qn_dev *dev, qn_cl_pinned **at)
 {
     qn_cl_pinned *const block = *at;
@@ -138,7 +138,7 @@ qn_status qn_cl_upload(qn_dev *dev, qn_mem *dst, size_t at, const void *src, siz
     qn_status st = qn_cl_queue(dev, on, &queue, err);
     cl_int code;
 
-    if (st != QN_OK || bytes == 0) /* the API has no empty copies */
+    if (st != QN_OK || bytes == 0) /* the API refuses empty copies */
         return st;
     code = dev->cl->EnqueueWriteBuffer(queue, mem_of(dst), 0, at, bytes, src, 0, NULL, NULL);
     if (code != CL_SUCCESS) {
@@ -283,7 +283,7 @@ qn_status qn_cl_sync(qn_dev *dev, qn_err *err)
 {
     cl_int first = CL_SUCCESS;
 
-    /* All of them start before one is waited for, since they may wait for each other. */
+    /* Start all queues before waiting for one, since they may wait for each other. */
     for (int i = 0; i < QN_N_STREAMS; i++) {
         if (dev->queues[i])
             dev->cl->Flush(dev->queues[i]);

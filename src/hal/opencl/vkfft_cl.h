@@ -1,9 +1,9 @@
-/* vkfft_cl.h - stands in for <CL/cl.h> where VkFFT expects it.
+/* vkfft_cl.h - replaces <CL/cl.h> for VkFFT.
  *
- * Calls go to the loaded table. All of VkFFT's functions have their plan in a variable `app`, and
- * hand the address of the device on that they were given: it is the first member of qn_vkfft_cl,
- * which is how the calls below know whose they are without a global. Programs are compiled by our
- * own code, through the kernels that were kept.
+ * Calls go to the loaded table. Every VkFFT function has its plan in a variable `app` with the
+ * device address we gave it. That address is the first member of our qn_vkfft_cl, so the macros
+ * below find it without a global. Our own code compiles the programs, or takes them from the stored
+ * kernels.
  */
 #ifndef QN_HAL_VKFFT_CL_H
 #define QN_HAL_VKFFT_CL_H
@@ -17,7 +17,7 @@ typedef struct qn_vkfft_cl {
     cl_device_id device;
     qn_dev *dev;
     const qn_cl_api *cl;
-    int is_kept; /* what is compiled now will be stored */
+    int is_kept; /* compiled programs will be stored */
     qn_fft_made made;
 } qn_vkfft_cl;
 
@@ -35,7 +35,7 @@ static cl_int qn_vkfft_launch(qn_vkfft_cl *of, cl_command_queue queue, cl_kernel
 #define clCreateProgramWithSource(context, n, texts, sizes, code)                                  \
     qn_vkfft_program(QN_OF(app), *(texts), code)
 #define clCreateProgramWithBinary(context, n, devices, sizes, binaries, states, code)              \
-    (*(code) = CL_INVALID_BINARY, NULL) /* only for plans that VkFFT saved itself */
+    (*(code) = CL_INVALID_BINARY, NULL) /* only for plans saved by VkFFT */
 #define clBuildProgram(program, n, devices, options, notify, user) CL_SUCCESS /* done already */
 #define clEnqueueNDRangeKernel(queue, kernel, n, offset, global, local, n_wait, wait, done)        \
     qn_vkfft_launch(QN_OF(app), queue, kernel, global, local)

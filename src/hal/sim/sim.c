@@ -1,9 +1,9 @@
-/* sim.c - a fake device for tests: memory of its own, scripted limits, a virtual clock.
+/* sim.c - a fake device for tests: its own memory, scripted limits, a virtual clock.
  *
- * It runs the CPU kernels, but in blocks that nothing else sees and that start poisoned, so
- * reading a stale or unwritten copy changes results at once. Limits are enforced where a real
- * device would, and a launch covers exactly its grid. Work is done when it is queued; only its
- * time is simulated.
+ * It runs the CPU kernels, but on private blocks that start poisoned, so that reading a stale or
+ * unwritten copy visibly changes results. Limits are enforced where a real device would enforce
+ * them, and a launch covers exactly its grid. Work is done when it is queued; only its time is
+ * simulated.
  */
 #include "hal/sim/sim.h"
 
@@ -17,13 +17,13 @@
 #include "util/list.h"
 #include "util/str.h"
 
-/* Asking too early whether an event is done takes host time; otherwise a loop that only asks would
- * wait forever for a clock that does not move. */
+/* Polling an unfinished event takes host time; otherwise a polling loop would never end, because
+ * the clock would not move. */
 #define POLL_US 0.05
 
 enum {
     ALIGN = 64,
-    SPARSE_BYTES = 64 << 20, /* larger blocks are not poisoned, so that they need no memory */
+    SPARSE_BYTES = 64 << 20, /* larger blocks are not poisoned and take no memory until written */
     UNROLLED_GROUP = 256,
     LOCAL_BYTES = 48 * 1024
 };
@@ -35,7 +35,7 @@ static int count(const qn_hal_config *config, char *reason, size_t reason_size)
     if (reason_size)
         reason[0] = '\0';
     if (qn_sim_limits_parse(config->sim, &limits, NULL) != QN_OK)
-        return 1; /* opening it says what is wrong */
+        return 1; /* opening the device then reports the error */
     if (!limits.devices && reason_size)
         snprintf(reason, reason_size, "sim.devices=0");
     return (int)limits.devices;
@@ -210,7 +210,7 @@ static void host_free(qn_dev *dev, void *ptr)
 
 /* Queued work. */
 
-/* Takes the memory that the work touches, where the device does so lazily. */
+/* On a device with lazy allocation, allocates the memory that the work touches. */
 static qn_status back_all(qn_dev *dev, const qn_sim_op *op, qn_err *err)
 {
     const qn_kernel_info *kernel = op->call.kernel;
@@ -299,7 +299,7 @@ static qn_status download(qn_dev *dev, qn_mem *src, size_t at, void *dst, size_t
     return download_rect(dev, src, at, bytes, dst, bytes, 1, on, err);
 }
 
-/* On a stream of the receiver. */
+/* Runs on a stream of the receiver. */
 static qn_status copy_peer(qn_dev *from, qn_mem *src, qn_dev *to, qn_mem *dst, size_t bytes,
                            qn_stream on, qn_err *err)
 {

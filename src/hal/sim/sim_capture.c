@@ -1,9 +1,9 @@
 /* sim_capture.c - recordings of a sim device.
  *
- * As strict as the strictest device: what waits for an event from outside, awaits an event from
- * inside, or leaves a stream unjoined is refused, so that a graph which is captured here is
- * captured everywhere. To know what is joined, every stream counts its work and remembers how
- * much of the others' work it has waited for.
+ * As strict as the strictest device, so that a graph captured here can be captured everywhere: a
+ * capture must not wait for events from outside, let the host wait for events inside, or leave a
+ * stream unjoined. To check joins, every stream counts its work and records how much of the others'
+ * work it has waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct qn_replay {
     qn_sim_op *ops;
     int n_ops;
     size_t cap_ops;
-    double *marks_us; /* by place; filled while a replay runs */
+    double *marks_us; /* by mark number; filled during a replay */
     int n_marks;
 };
 
@@ -32,8 +32,8 @@ struct qn_sim_capture {
     qn_replay *recording;
     qn_stream origin;
     int joined[QN_N_STREAMS];
-    uint32_t seen[QN_N_STREAMS][QN_N_STREAMS]; /* [s][t]: work of t that s comes after */
-    int is_broken; /* something was refused: the recording would not do what was asked */
+    uint32_t seen[QN_N_STREAMS][QN_N_STREAMS]; /* [s][t]: how much work of t s has waited for */
+    int is_broken; /* something was refused: the recording is incomplete */
 };
 
 int qn_sim_is_captured(const qn_dev *dev, qn_stream on)
@@ -80,7 +80,7 @@ static qn_status save_args(const qn_launch *call, const qn_launch_arg **out, qn_
 
 static saved_args *saved_of(const qn_sim_op *op)
 {
-    return (saved_args *)(uintptr_t)op->call.args; /* `args` is its first member */
+    return (saved_args *)(uintptr_t)op->call.args; /* `args` is the first member */
 }
 
 /* Recording. */
@@ -133,7 +133,7 @@ qn_status qn_sim_capture_mark(qn_dev *dev, qn_stream on, qn_event *event, qn_err
     return QN_OK;
 }
 
-/* The stream joins the capture if it was outside. */
+/* A stream outside the capture joins it. */
 qn_status qn_sim_capture_wait(qn_dev *dev, qn_stream on, const qn_event *event, qn_err *err)
 {
     qn_sim_capture *capture = dev->capture;
@@ -181,7 +181,7 @@ void qn_sim_capture_drop(qn_dev *dev)
     dev->capture = NULL;
 }
 
-/* The backend's entries. */
+/* Backend functions. */
 
 qn_status qn_sim_capture_begin(qn_dev *dev, qn_stream on, qn_err *err)
 {
@@ -230,7 +230,8 @@ out:
     return st;
 }
 
-/* One submission for the host. Inside, streams start together and are done when the last is. */
+/* For the host this is one submission. Its streams start together, and the replay is done when the
+ * last one is. */
 qn_status qn_sim_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err *err)
 {
     double ready_us[QN_N_STREAMS], end_us;

@@ -1,7 +1,7 @@
-/* sim_dev.h - what the files of the sim backend share.
+/* sim_dev.h - declarations shared by the files of the sim backend.
  *
- * Every piece of queued work is a qn_sim_op. It runs at once (sim_run.c), or, on a stream that
- * is being captured, goes into a recording (sim_capture.c) whose replays run it.
+ * Every piece of queued work is a qn_sim_op. It runs at once (sim_run.c); on a stream that is being
+ * captured it goes into a recording instead (sim_capture.c), and replays run it.
  */
 #ifndef QN_HAL_SIM_DEV_H
 #define QN_HAL_SIM_DEV_H
@@ -21,20 +21,20 @@ struct qn_dev {
     qn_cc cc;
     qn_sim_clock *clock; /* the context's, or own_clock */
     qn_sim_clock own_clock;
-    /* When each stream has done everything queued so far, and when each engine is free again:
-     * one per copy direction, and limits.kernels for launches. */
+    /* When each stream has finished all queued work, and when each engine is free again: one engine
+     * per copy direction, and limits.kernels for launches. */
     double ready_us[QN_N_STREAMS];
     double h2d_free_us, d2h_free_us, compute_free_us[QN_N_COMPUTE];
-    int n_races;             /* work that started while other work on its memory was under way */
-    uint64_t n_launches;     /* done; also the index of the noise */
-    uint64_t n_calls;        /* launches asked for */
+    int n_races;             /* work that started during other work on its memory */
+    uint64_t n_launches;     /* done; also the index of the noise sequence */
+    uint64_t n_calls;        /* launches requested */
     int is_dead;             /* does no work any more */
-    int is_lost;             /* and it has been reported */
+    int is_lost;             /* dead, and this has been reported */
     size_t used;             /* bytes of live blocks */
-    int live;                /* objects not given back */
-    int n_captures;          /* also the number of the present or last one, from 1 */
-    qn_sim_capture *capture; /* NULL when nothing is captured */
-    qn_event *unused;        /* events given back */
+    int live;                /* objects not released */
+    int n_captures;          /* also the number of the current or last one, from 1 */
+    qn_sim_capture *capture; /* NULL: nothing is captured */
+    qn_event *unused;        /* released events */
 };
 
 struct qn_mem {
@@ -42,16 +42,16 @@ struct qn_mem {
     size_t bytes;
     unsigned char *data;
     int is_mapped;
-    double written_us, read_us; /* when the last write and the last read of it end */
-    int is_backed;              /* counts in `used`; a lazy device waits for the first use */
+    double written_us, read_us; /* end of its last write and of its last read */
+    int is_backed;              /* counted in `used`; on a lazy device only after the first use */
 };
 
 struct qn_event {
     double us;
-    int is_dead; /* never comes: the device died before */
+    int is_dead; /* the device died before: this event never happens */
     qn_event *next;
     int capture; /* number of the capture it was recorded in, 0 for none */
-    int mark;    /* its place there */
+    int mark;    /* its index there */
     uint32_t seen[QN_N_STREAMS];
 };
 
@@ -75,13 +75,13 @@ typedef struct qn_sim_op {
     size_t at, bytes, pitch, rows;
     const void *src;
     void *dst;
-    qn_mem *peer; /* PEER: where from */
-    int mark;     /* MARK and WAIT: place in the recording */
-    qn_fft *fft;  /* FFT of what is in `mem` from `at` on */
+    qn_mem *peer; /* PEER: source */
+    int mark;     /* MARK and WAIT: index in the recording */
+    qn_fft *fft;  /* FFT of `mem` from `at` on */
     qn_fft_direction direction;
 } qn_sim_op;
 
-/* Runs the work and moves `ready_us` (of the device, or of a replay) and the engines. */
+/* Runs the work and advances `ready_us` (of the device, or of a replay) and the engines. */
 void qn_sim_run(qn_dev *dev, const qn_sim_op *op, double *ready_us);
 
 int qn_sim_is_captured(const qn_dev *dev, qn_stream on);
@@ -95,6 +95,6 @@ qn_status qn_sim_replay(qn_dev *dev, qn_replay *recording, qn_stream on, qn_err 
 qn_status qn_sim_update(qn_dev *dev, qn_replay *recording, int launch_i, const qn_launch *call,
                         qn_err *err);
 void qn_sim_replay_free(qn_dev *dev, qn_replay *recording);
-void qn_sim_capture_drop(qn_dev *dev); /* of a device that is closed in the middle of one */
+void qn_sim_capture_drop(qn_dev *dev); /* for a device that is closed during a capture */
 
 #endif

@@ -1,4 +1,4 @@
-/* sim_limits.c - limits, speeds and habits of a sim device, as text. */
+/* sim_limits.c - limits, speeds and behaviour of a sim device, as text. */
 #include "hal/sim/sim_limits.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static qn_sim_limits defaults(void)
     return l;
 }
 
-/* A number within the bounds of the key that ends at `end`; 0, or -1. */
+/* Parses a number up to `end` and checks the bounds of the key. Returns 0 or -1. */
 static int parse_number(const key *k, const char *text, char end, double *out, const char **rest)
 {
     char *stop;
@@ -117,7 +117,7 @@ static int parse_grid(const key *k, const char *text, uint32_t out[3])
            parse_count(k, text, '\0', &out[2], &text);
 }
 
-/* `index` is what follows the dot of "rate.1", NULL without a dot. */
+/* `index` is the text after the dot of "rate.1", or NULL. */
 static int parse_value(const key *k, const char *index, const char *text, qn_sim_limits *l)
 {
     void *member = (char *)l + k->at;
@@ -165,7 +165,7 @@ static qn_status parse_pair(char *pair, qn_sim_limits *l, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE, "sim limit '%s' has no value", pair);
     *value++ = '\0';
     if (!(k = find_key(pair, &index)))
-        return qn_fail(err, QN_ERR_USAGE, "sim limit '%s' is not known", pair);
+        return qn_fail(err, QN_ERR_USAGE, "sim limit '%s' is unknown", pair);
     if (parse_value(k, index, value, l) != 0)
         return qn_fail(err, QN_ERR_USAGE, "sim limit %s cannot be '%s'", pair, value);
     return QN_OK;

@@ -1,6 +1,6 @@
-/* sim_limits.h - limits, speeds and habits of a sim device, as text.
+/* sim_limits.h - limits, speeds and behaviour of a sim device, as text.
  *
- * A comma list of key=value; keys that are not there keep their defaults.
+ * A list of key=value, separated by commas; missing keys have their defaults.
  *
  *   devices      how many there are                              1
  *   max_grid     groups per axis: "4" for all, or "4x4x1"        2147483647x65535x65535
@@ -13,21 +13,21 @@
  *   submit_us    host time per launch, and per replay            2
  *   launch_us    device time of an empty launch                  5
  *   gbps         device memory, 10^9 bytes per second            400
- *   kernels      launches that run at the same time              1
+ *   kernels      launches that run concurrently                  1
  *   ns_per_item  arithmetic of one item                          0
  *   rate.<i>     speed of launches on device i, relative         1
- *   slow.<i>     more device time of each launch on device i, us 0
+ *   slow.<i>     added device time per launch on device i, us    0
  *   noise_pct    spread of launch times, pseudo-random           0
  *   async        copies overlap with launches and the host       1
  *   replay       submissions can be captured                     1
  *   alloc_us     host time of an allocation                      0
  *   compile_us   host time of a compilation                      0
- *   lazy         memory is taken when a block is first used      0
- *   refuse_at    the launch of this number is refused            0 (none)
- *   fail_at      at the launch of this number the device dies    0 (never)
+ *   lazy         memory is allocated on the first use of it      0
+ *   refuse_at    launch number that is refused                   0 (none)
+ *   fail_at      launch number at which the device dies          0 (never)
  *
- * A device that dies takes work as before, but does none of it: downloads bring poison, and the
- * first wait reports that the device is lost.
+ * A dead device still accepts work but does none of it: downloads deliver poison, and the first
+ * wait reports that the device is lost.
  */
 #ifndef QN_HAL_SIM_LIMITS_H
 #define QN_HAL_SIM_LIMITS_H

@@ -1,7 +1,7 @@
 /* sim_run.c - work of a sim device: done at once, timed on the virtual clock.
  *
- * Work starts when the host has submitted it, its stream has reached it and its engine is free.
- * The three are kept as times, so overlap and its limits come out without any threads.
+ * Work starts when the host has submitted it, its stream has reached it and its engine is free. All
+ * three are stored as times, which models overlap and its limits without threads.
  */
 #include <string.h>
 
@@ -19,9 +19,8 @@ static int32_t clip(int32_t from, int32_t to, uint64_t covered)
     return (uint64_t)((int64_t)to - from) <= covered ? to : (int32_t)(from + (int64_t)covered);
 }
 
-/* The points of a launch that its grid really covers. Blocks start at the low corner of the span
- * and lie side by side, so what they cover is a box: a grid that is too small leaves the far points
- * unwritten, as it would on a device. */
+/* The points that the grid of a launch really covers: a box from the low corner of the span. If the
+ * grid is too small, the far points stay unwritten, as on a real device. */
 static qn_span covered_by(const qn_launch *call)
 {
     const qn_kernel_info *kernel = call->kernel;
@@ -48,7 +47,7 @@ static void run_kernel(qn_dev *dev, const qn_launch *call, const qn_span *covere
         const qn_launch_arg *arg = &call->args[i];
 
         if (kernel->args[i].mode == QN_ARG_VAL) {
-            args[i] = (void *)(uintptr_t)arg->value; /* kernels only read through it */
+            args[i] = (void *)(uintptr_t)arg->value; /* kernels only read it */
             continue;
         }
         address[i] = arg->mem ? arg->mem->data + arg->at : NULL;
@@ -57,7 +56,7 @@ static void run_kernel(qn_dev *dev, const qn_launch *call, const qn_span *covere
     qn_cpu_run(&dev->threads, kernel, qn_cpu_module_function(call), covered, args);
 }
 
-/* Work that moves so many bytes for so many items. */
+/* Time of work on that many bytes and items. */
 static double work_us(qn_dev *dev, double bytes, double items)
 {
     const qn_sim_limits *l = &dev->limits;
@@ -87,12 +86,12 @@ static double launch_us(qn_dev *dev, const qn_launch *call, const qn_span *cover
 
 static void run_fft(qn_dev *dev, const qn_sim_op *op)
 {
-    qn_err ignored; /* only memory that is not aligned could fail, and blocks are */
+    qn_err ignored; /* only unaligned memory could fail, and blocks are aligned */
 
     qn_cpu_fft_run(op->fft, op->direction, op->mem->data + op->at, &dev->threads, &ignored);
 }
 
-/* Puts `us` of work on a stream and an engine; when it starts. */
+/* Adds `us` of work to a stream and an engine; returns its start. */
 static double pass(qn_dev *dev, double *stream_us, double *engine_us, double us)
 {
     const double start = max2(dev->clock->host_us, max2(*stream_us, *engine_us));
@@ -101,7 +100,7 @@ static double pass(qn_dev *dev, double *stream_us, double *engine_us, double us)
     return start;
 }
 
-/* The engine that is free first. */
+/* The compute engine that is free first. */
 static double *compute_engine(qn_dev *dev)
 {
     double *best = dev->compute_free_us;
@@ -148,7 +147,7 @@ static void use_mem(qn_mem *mem, int writes, double start, double end)
     note_end(mem, writes, end);
 }
 
-/* Arguments may share a block, so all are checked before any is noted. */
+/* Arguments may share a block, so all are checked before any use is recorded. */
 static void use_args(const qn_launch *call, double start, double end)
 {
     const qn_arg_info *args = call->kernel->args;
@@ -173,7 +172,7 @@ static void copy_rows(const qn_sim_op *op)
     }
 }
 
-/* A lost device: copies from it fill the host's memory with rubbish. */
+/* On a lost device downloads fill the host's memory with poison. */
 static void run_dead(const qn_sim_op *op)
 {
     if (op->kind == QN_SIM_DOWNLOAD)

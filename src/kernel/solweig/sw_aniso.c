@@ -1,14 +1,14 @@
 /* sw_aniso.c - radiation from a sky of patches, and from walls and leaves in front of them.
  *
- * The radiation of a patch depends on its class alone: sky, leaves, sunlit or shaded wall. So a
+ * The radiation of a patch depends only on its class: sky, leaves, sunlit or shaded wall. So a
  * pixel adds up weights of patches by class, and temperatures are multiplied in at the end.
- * Sunlight on a wall ends at an angle; patches hold its tangent, made on the host so that x <
+ * Sunlight on a wall ends at an angle; patches have its tangent, computed on the host so that x <
  * lit_below agrees with the arc tangent in degrees for every x. A wall that faces away from the sun
- * is cool at any angle, yet its sunlight is still counted by the angle, as in the reference.
+ * is cool at any angle, but its sunlight is still counted by the angle, as in the reference.
  *
- * Lanes lie along a row. With one loop over patches within a pixel (MAP) gcc does not vectorise;
- * with lanes inside the loop over patches it does. Several patches share one block of lanes,
- * because sums go through memory after each block.
+ * Lanes are along a row. As a MAP with a loop over patches per pixel gcc would not vectorise; with
+ * lanes inside the loop over patches it does. Several patches share one block of lanes, because
+ * sums go through memory after each block.
  */
 #define LANES 64
 #include "dialect.h"
@@ -21,7 +21,7 @@ typedef struct {
     float open_lum, leaf_lum;        /* luminance: without buildings in front; behind leaves */
     float sky_cos, sky_sin, sky_lum; /* visible sky: emissivity, luminance */
     float leaf_cos, leaf_sin;
-    float cool_cos, cool_sin, warm_cos, warm_sin; /* walls by heat */
+    float cool_cos, cool_sin, warm_cos, warm_sin; /* walls by temperature */
     float dark, lit;                              /* walls by sunlight */
     float back_cos, back_sin;                     /* everything but sky */
 } sw_sums;
@@ -31,13 +31,14 @@ typedef struct {
     u32 open, leafy, sky, leaf, wall, back;
 } sw_classes;
 
-/* As a choice of sums, not of summands, it is one instruction for a vector. */
+/* Selecting the sum, not the summand, is one vector instruction. */
 FN float sw_plus(u32 is_so, float sum, float x)
 {
     return is_so ? sum + x : sum;
 }
 
-/* Patch `bit` of the words; `limit` is the tangent where sunlight ends without the sun's share. */
+/* Adds patch `bit` of the words; `limit` is the tangent where sunlight ends, without the part that
+ * depends on the sun. */
 FN sw_sums sw_add(sw_sums t, sw_classes w, u32 bit, sw_patch patch, sw_sky now, float limit)
 {
     const float c = patch.cos_ster, s = patch.sin_ster, x = limit + now.shift;

@@ -1,8 +1,8 @@
-/* sw_cover.c - obstacles of rays, prepared for the march.
+/* sw_cover.c - prepares the obstacles of rays.
  *
- * Of canopy and trunk the march needs only the higher of the two, and the lower where both exist. A
- * window holds the greatest height among SW_LEG_STEPS x SW_LEG_STEPS pixels below and to the right
- * of a pixel; doubling makes windows in three passes. NaN means that there is nothing.
+ * Of canopy and trunk a ray needs only the higher one, and the lower one where both exist. A window
+ * has the greatest height of the SW_LEG_STEPS x SW_LEG_STEPS pixels below and to the right of a
+ * pixel; by doubling, windows are made in three passes. NaN means that there is nothing.
  */
 #include "dialect.h"
 #include "sw_shadow.h"
@@ -27,7 +27,7 @@ FN float window(GLOBAL const float *from, i64 at, i64 right, i64 down)
     return fmax(upper, lower);
 }
 
-/* Windows of twice the side, from those of side `side`. At the edge a window is cut off. */
+/* Makes windows of twice the side from windows of side `side`. At the edge a window is cut off. */
 MAP(sw_window, VAL(sw_grid, par), VAL(i32, side), IN(float, from), OUT(float, to))
 {
     const i64 at = (i64)gy * par.cols + gx;
@@ -37,7 +37,7 @@ MAP(sw_window, VAL(sw_grid, par), VAL(i32, side), IN(float, from), OUT(float, to
     to[at] = window(from, at, right, down);
 }
 
-/* Clears the planes of words before the march, which may fill them in parts. */
+/* Clears the planes of words before they are filled, possibly in parts. */
 MAP(sw_words, VAL(sw_grid, par), OUT(u32, bldg), OUT(u32, veg), OUT(u32, vb))
 {
     const i64 at = ((i64)gz * par.core_rows + gy) * par.core_cols + gx;

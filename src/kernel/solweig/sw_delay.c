@@ -1,8 +1,8 @@
-/* sw_delay.c - the ground responds to a change of the sun with a delay. */
+/* sw_delay.c - the delayed response of the ground to changes of the sun. */
 #include "dialect.h"
 #include "sw_moment.h"
 
-/* Replaces planes of `value` by their delayed values; `state` lives from step to step. */
+/* Replaces planes of `value` by their delayed values; `state` persists between steps. */
 MAP(sw_delay, VAL(i64, plane), VAL(i32, cols), IN(i32, now), IN(sw_moment, steps),
     INOUT(float, value), INOUT(float, state))
 {

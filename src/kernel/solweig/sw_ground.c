@@ -4,15 +4,15 @@
 #include "sw_math.h"
 #include "sw_moment.h"
 
-/* The next step of the series. */
+/* Advances to the next step of the series. */
 MAP(sw_next, INOUT(i32, now))
 {
     now[gx] += 1;
 }
 
-/* Emission beyond that of ground at air temperature, and sunlight reflected per unit of it, into
- * rasters with a border, which stays 0. The sign of the second says that a sunlit wall stands
- * here: the rays of sw_gvf_thermal then read two numbers per step instead of three. */
+/* Computes emission beyond that of ground at air temperature, and reflected sunlight per unit of
+ * sunlight, in rasters with a border of 0. The sign of the second marks a sunlit wall, so the rays
+ * of sw_gvf_thermal read two numbers per step instead of three. */
 MAP(sw_ground, VAL(sw_gvf_par, p), IN(i32, now), IN(sw_moment, steps), IN(u8, class_of),
     IN(float, albedo), IN(float, emissivity), IN(float, shadow), IN(float, wall_sun),
     INOUT(float, excess), INOUT(float, reflect))
@@ -43,7 +43,7 @@ MAP(sw_ground_open, VAL(sw_gvf_par, p), IN(i32, now), IN(sw_moment, steps), IN(u
     alb[gz * p.plane + at] = albedo[at] * (1.0f - svf[at]);
 }
 
-/* The unshaded albedo that a person sees, without walls: that of the pixel. */
+/* The unshaded albedo that a person sees without walls: that of the pixel. */
 MAP(sw_plain_albedo, VAL(sw_gvf_par, p), IN(float, albedo), OUT(float, nosh))
 {
     const i64 at = (i64)gy * p.cols + gx;

@@ -1,11 +1,11 @@
-/* sw_gvf.h - the view of the ground: 18 rays, and rasters with a border.
+/* sw_gvf.h - ground view factors: 18 rays, and rasters with a border.
  *
  * A ray of azimuth 5 + 20 k degrees has `second` steps; the nearest `first` of them count twice.
- * Steps are offsets into rasters with a border of `pad` pixels on every side, so that rays need no
- * check for the edge of the grid. Rows of the table of steps are filled up to a multiple of
- * SW_GVF_CHUNK beyond the first ones; steps after `second` are never reached, since a ray is
- * blocked there at the latest. Lengths of rays are bytes, 18 planes of them; where `second` is
- * above 255, the high bytes follow in 18 more.
+ * Steps are offsets into rasters with a border of `pad` pixels on every side, so that rays need not
+ * check for the edge of the grid. Rows of the step table are padded to a multiple of SW_GVF_CHUNK
+ * beyond the first ones; steps after `second` are never reached, since a ray is blocked there at
+ * the latest. Lengths of rays are 18 planes of bytes; if `second` is above 255, the high bytes
+ * follow in 18 more planes.
  */
 #ifndef QN_KERNEL_SW_GVF_H
 #define QN_KERNEL_SW_GVF_H
@@ -13,10 +13,11 @@
 #include "kernel/types.h"
 
 #define SW_RAYS       18
-#define SW_GVF_CHUNK  4 /* steps that a lane takes at a time */
+#define SW_GVF_CHUNK  4 /* steps that a lane takes at once */
 #define SW_MAX_SECOND 4095
 
-/* Rays of the quarters between north, east, south and west: 0, 5, 9, 14, and 18 after the last. */
+/* First ray of each quarter between north, east, south and west: 0, 5, 9, 14, and 18 after the
+ * last. */
 #define SW_FIRST_RAY(quarter) ((9 * (quarter) + 1) / 2)
 
 typedef struct {
@@ -25,18 +26,18 @@ typedef struct {
     float far_plain, far_wall;   /* 1 / second, 1 / (second + 1) */
     float wall_albedo;
     i32 cols, rows;
-    i32 pad, stride; /* of rasters with a border: its width, and pixels of a row */
+    i32 pad, stride; /* of rasters with a border: border width, pixels per row */
     i32 first, second;
-    i32 n_table; /* steps of a row of the table */
+    i32 n_table; /* steps per row of the table */
     i32 n_dirs;  /* planes of results: SW_DIRS, or 1 without sides */
-    i32 water;   /* class of ground whose emission has no excess of its own; -1: none */
+    i32 water;   /* class of ground whose emission has no excess; -1: none */
 } sw_gvf_par;
 QN_PAR_SIZE(sw_gvf_par, 64);
 
-/* The half circle around each ray, to find the walls that face it. */
+/* The half circle around each ray, for finding the walls that face it. */
 typedef struct {
     float low[SW_RAYS], high[SW_RAYS]; /* radians, not wrapped */
-    float unit;                        /* factor of the aspect, applied first */
+    float unit;                        /* factor applied to the aspect first */
 } sw_gvf_sectors;
 QN_PAR_SIZE(sw_gvf_sectors, 148);
 

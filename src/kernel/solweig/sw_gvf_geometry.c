@@ -1,14 +1,15 @@
-/* sw_gvf_geometry.c - how far each of 18 rays gets over open ground, once for a surface.
+/* sw_gvf_geometry.c - how far each of 18 rays gets over open ground; computed once for a surface.
  *
- * Lanes lie along a row and take the steps of a ray together: a step is then the same offset for
- * all of them, and their reads are contiguous.
+ * Lanes are along a row and take the steps of a ray together: a step is then the same offset for
+ * all of them, and reads are contiguous.
  */
 #define LANES 128
 #include "dialect.h"
 #include "sw_gvf.h"
 #include "sw_moment.h"
 
-/* Rasters with a border: 1 where a ray continues, and the albedo, which is -1 beyond the grid. */
+/* Makes rasters with a border: 1 where a ray continues, and the albedo, which is -1 beyond the
+ * grid. */
 MAP(sw_gvf_pad, VAL(sw_gvf_par, p), IN(u8, buildings), IN(float, albedo), OUT(float, open),
     OUT(float, ground))
 {
@@ -43,7 +44,7 @@ MAP(sw_gvf_face, VAL(sw_gvf_par, p), VAL(sw_gvf_sectors, s), IN(float, wall_heig
     face[at] = bits;
 }
 
-/* Length of each ray, and the unshaded albedo that a person sees. */
+/* The length of each ray, and the unshaded albedo that a person sees. */
 GROUP(sw_gvf_geometry, VAL(sw_gvf_par, p), IN(i32, offset), IN(float, open), IN(float, ground),
       OUT(u8, block), OUT(float, nosh))
 {

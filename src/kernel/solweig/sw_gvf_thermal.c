@@ -1,10 +1,10 @@
 /* sw_gvf_thermal.c - emission and reflection of the ground and walls that a person sees.
  *
- * Lanes lie along a row, as in sw_gvf_geometry. A ray adds up open ground until it is blocked; from
- * the first sunlit wall on, every further step up to the last counts a wall, blocked or not. So a
- * ray may stop where it is blocked, and the walls of the remaining steps are added in one
- * operation, or subtracted where the last steps overshot the end. Several steps share one block of
- * lanes: otherwise sums would go through memory after each step.
+ * Lanes are along a row, as in sw_gvf_geometry. A ray adds up open ground until it is blocked;
+ * after the first sunlit wall, every step up to the last counts as a wall, blocked or not. So a ray
+ * stops where it is blocked, and the walls of the remaining steps are added in one operation, or
+ * subtracted if the last steps overshot the end. Several steps share one block of lanes, because
+ * otherwise sums would go through memory after each step.
  */
 #define LANES 128
 #include "dialect.h"
@@ -19,7 +19,8 @@ typedef struct {
     i32 walls;
 } sw_ray;
 
-/* Pixels beyond the edge are masked as bits: comparisons would take twice the instructions. */
+/* Pixels beyond the edge are masked by bit operations; comparisons would take twice the
+ * instructions. */
 FN sw_ray sw_take(sw_ray r, i32 step, i32 edge, float excess, float reflect)
 {
     const u32 open = (u32)((step - edge) >> 31);

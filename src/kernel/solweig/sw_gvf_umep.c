@@ -1,7 +1,7 @@
-/* sw_gvf_umep.c - the view of the ground as UMEP computes it, for checks only.
+/* sw_gvf_umep.c - ground view factors as computed by UMEP, for checks only.
  *
  * It differs from sw_gvf_thermal in three ways: only walls in full sun count, beyond the grid a ray
- * sees the last pixel again, and the aspect of walls is in radians (sw_gvf_face decides that).
+ * repeats the last pixel, and wall aspects are in radians (as set in sw_gvf_face).
  */
 #include "dialect.h"
 #include "sw_gvf.h"

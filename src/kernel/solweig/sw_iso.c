@@ -5,7 +5,7 @@
 
 #define SW_VIEW 4.4897f
 
-/* View of the sky from a wall, of 4.4897, as a polynomial of the sky view factor. It is not
+/* View of the sky from a wall, out of 4.4897, as a polynomial in the sky view factor. It is not
  * clamped: below 0 it grows fast, as in the reference. */
 FN float sw_view(float x)
 {
@@ -13,11 +13,11 @@ FN float sw_view(float x)
            x;
 }
 
-/* View of one side of the person. */
+/* The view of one side of the person. */
 typedef struct {
     float svf, veg, aveg;
     float kup, lup, ldown;
-    float shaded; /* part of the walls */
+    float shaded; /* fraction of the walls */
 } sw_side;
 
 FN float sw_side_sun(sw_side v, GLOBAL const sw_moment *steps, i32 now, float wall_albedo)
@@ -32,7 +32,7 @@ FN float sw_side_sun(sw_side v, GLOBAL const sw_moment *steps, i32 now, float wa
             v.kup);
 }
 
-/* Long waves on side d: the walls that it sees may be sunlit. */
+/* Long-wave radiation on side d; the walls it sees may be sunlit. */
 FN float sw_side_heat(sw_side v, GLOBAL const sw_moment *steps, i32 now, i32 d, float ew)
 {
     const float up = sw_unit(1.0f - v.svf);
@@ -62,7 +62,7 @@ FN float sw_down(float svf, float veg, float aveg, float e, float ew, float air4
            (aveg - svf) * ew * wall4 + (2.0f - svf - veg) * (1.0f - ew) * e * air4;
 }
 
-/* Not a loop over sides: with it the CPU's compiler finds no vectors. */
+/* Not a loop over sides, which the CPU's compiler would not vectorise. */
 #define SIDE(d)                                                                                    \
     {                                                                                              \
         svf[(d)*p.plane + at], svf[(SW_VEG + (d)) * p.plane + at],                                 \
@@ -108,7 +108,7 @@ MAP(sw_iso, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, 
         sw_side_heat(s, steps, step, SW_S, ew) + sw_side_heat(w, steps, step, SW_W, ew);
 }
 
-/* For checks: radiation on side d, with everything else given. Planes of `given`: kup, lup, ldown,
+/* For checks: radiation on side d, with given inputs. Planes of `given`: kup, lup, ldown,
  * shaded. */
 MAP(sw_iso_side, VAL(sw_sky_par, p), VAL(sw_body, body), VAL(i32, d), IN(i32, now),
     IN(sw_moment, steps), IN(float, svf), IN(float, shadow), IN(float, given), OUT(float, sun),

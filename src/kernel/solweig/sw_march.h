@@ -1,11 +1,12 @@
-/* sw_march.h - the march along a ray: parts that all its kernels share.
+/* sw_march.h - ray marching: parts shared by all its kernels.
  *
- * Before it includes this, a kernel file defines how lanes lie on the raster: SW_TILE_COLS x
- * SW_TILE_ROWS pixels per group, SW_LANE_COL and SW_LANE_ROW of a lane. On the CPU, lanes along a
- * row load neighbours; tiles of 8 columns keep the lanes of a warp close together, so that they
- * agree more often that a leg can be skipped.
+ * Before including this, a kernel file defines how lanes are arranged on the raster: SW_TILE_COLS x
+ * SW_TILE_ROWS pixels per group, and SW_LANE_COL and SW_LANE_ROW of a lane. On the CPU, lanes along
+ * a row load adjacent pixels; on GPUs, tiles of 8 columns keep the lanes of a warp close together,
+ * so that a leg can be skipped for all of them more often.
  *
- * The limit of a lane is the height of its pixel, and infinity when nothing matters any more.
+ * The limit of a lane is the height of its pixel, or infinity if the rest of the ray no longer
+ * matters.
  */
 #ifndef QN_KERNEL_SW_MARCH_H
 #define QN_KERNEL_SW_MARCH_H
@@ -13,8 +14,8 @@
 #include "sw_shadow.h"
 
 /* State of a leg for the lanes of a group. */
-#define LEG_ALIVE  1 /* the ray is still inside and below the highest thing */
-#define LEG_NEEDED 2 /* something in its window is above the ray */
+#define LEG_ALIVE  1 /* the ray is still inside and below the highest object */
+#define LEG_NEEDED 2 /* an object in its window is above the ray */
 
 #define EACH_STEP(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
@@ -55,7 +56,7 @@ FN i32 legs_inside(sw_grid par, sw_ray ray, i32 first_row, i32 first_col)
     return below < 0 || right < 0 || n < 0.0f ? 0 : MIN(((i32)n + 1) / SW_LEG_STEPS, ray.n_legs);
 }
 
-/* LEG_* of a lane, for a leg that is inside: `most` is the top of its window. */
+/* LEG_* of a lane, for a leg inside the raster; `most` is the top of its window. */
 FN i32 look_at_leg(sw_grid par, float prev, float most, float limit)
 {
     const i32 is_alive = par.gmax - prev > limit;
@@ -64,8 +65,8 @@ FN i32 look_at_leg(sw_grid par, float prev, float most, float limit)
     return is_alive * LEG_ALIVE | is_needed * LEG_NEEDED;
 }
 
-/* LEG_* of a lane, for any leg. A window that begins outside is unknown, so its leg is marched; so
- * is every leg when its exit is off. */
+/* LEG_* of a lane, for any leg. A leg is marched if its window begins outside, because that is
+ * unknown, or if its exit is disabled. */
 FN i32 look_at_edge(sw_grid par, sw_leg leg, GLOBAL const float *top, i32 row, i32 col, float limit)
 {
     const i32 row0 = row + leg.row0, col0 = col + leg.col0;
@@ -78,15 +79,15 @@ FN i32 look_at_edge(sw_grid par, sw_leg leg, GLOBAL const float *top, i32 row, i
     return is_alive * LEG_ALIVE | is_needed * LEG_NEEDED;
 }
 
-/* Leaves shade where the ray passes through them: above the lower of canopy and trunk at this
- * step, and not above the higher of both at the step before. */
+/* Leaves shade if the ray passes through them: above the lower of canopy and trunk at this step,
+ * and not above the higher one at the previous step. */
 FN i32 passes_leaves(float high, float low, float dz, float prev, float limit)
 {
     return (high - prev > limit) & !(low - dz > limit);
 }
 
-/* 0 for a wall that the sun can shine on, else 1, and 1 or 2 where there is no wall: the
- * reference's numbers. Angles are in radians. */
+/* 0 for a wall that the sun can shine on, else 1; without a wall 1 or 2, as in the reference.
+ * Angles are in radians. */
 FN i32 facing_away(sw_ray ray, float height, float aspect)
 {
     const i32 is_out = (aspect < ray.face_lo) | (aspect >= ray.face_hi);

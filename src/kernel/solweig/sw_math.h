@@ -1,13 +1,13 @@
 /* sw_math.h - angles from + - * / and square roots.
  *
- * Unlike calls of the library they vectorise on the CPU, and every device gives the same bits.
+ * Unlike library calls they vectorise on the CPU, and every device gives the same bits.
  */
 #ifndef QN_KERNEL_SW_MATH_H
 #define QN_KERNEL_SW_MATH_H
 
 #define SW_PI 3.14159265358979f
 
-/* The tangent, in f32 arithmetic, of the f32 pi/2, which is greater than the true one. */
+/* The tangent, in f32 arithmetic, of pi/2 in f32, which is larger than the true pi/2. */
 #define SW_TAN_RIGHT (-22877332.0f)
 
 FN float sw_pow4(float x)
@@ -22,7 +22,7 @@ FN float sw_unit(float x)
     return low > 1.0f ? 1.0f : low;
 }
 
-/* atan(t) of 0 <= t <= tan(pi/8), and its continuation; error below 1e-8 there. */
+/* atan(t) for 0 <= t <= tan(pi/8), with an error below 1e-8; continues beyond. */
 FN float sw_atan_small(float t)
 {
     const float z = t * t;
@@ -32,7 +32,7 @@ FN float sw_atan_small(float t)
            t;
 }
 
-/* atan(y / x) of y, x >= 0, not both 0. */
+/* atan(y / x) for y, x >= 0, not both 0. */
 FN float sw_angle(float y, float x)
 {
     const float most = MAX(y, x), least = MIN(y, x);
@@ -44,7 +44,7 @@ FN float sw_angle(float y, float x)
     return y > x ? 0.5f * SW_PI - low : low;
 }
 
-/* cos(a) of |a| <= pi/2, to 2e-7. */
+/* cos(a) for |a| <= pi/2, to 2e-7. */
 FN float sw_cos(float a)
 {
     const float z = a * a;
@@ -55,7 +55,7 @@ FN float sw_cos(float a)
                           z * (2.48015873e-5f + z * (-2.75573192e-7f + z * 2.08767570e-9f)))));
 }
 
-/* tan(asin(s)) and tan(acos(s)) of 0 <= s <= 1. */
+/* tan(asin(s)) and tan(acos(s)) for 0 <= s <= 1. */
 FN float sw_tan_asin(float s)
 {
     const float rest = (1.0f - s) * (1.0f + s);

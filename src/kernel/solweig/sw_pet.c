@@ -1,14 +1,15 @@
 /* sw_pet.c - the Physiologically Equivalent Temperature of every pixel.
  *
- * Two searches: first skin and clothes of the person out here, then the room in which the same
- * person would feel the same. Both walk in steps of 1, 0.1, 0.01 and 0.001 K, a smaller step each
- * time the heat balance changes its sign. The blood flow is not known in advance: six hypotheses
- * are tried in turn until one agrees with its own result.
+ * Two searches: first skin and clothes of the person outdoors, then the room in which that person
+ * would feel the same. Both walk in steps of 1, 0.1, 0.01 and 0.001 K, taking a smaller step each
+ * time the heat balance changes sign. The blood flow is not known in advance: six hypotheses are
+ * tried in turn until one is consistent with its result.
  *
- * Lanes are pixels. A group shares the hypothesis, but each lane walks at its own pace; values that
- * a lane must not change any more are protected by a selection, so that the CPU works on vectors.
- * 10^x is made here of + - * and bits: no library function is in the loops, and every device gives
- * the same bits (except with a map of wind, whose power of 0.67 is the device's).
+ * Lanes are pixels. All lanes of a group try the same hypothesis, but each walks at its own pace;
+ * values that a lane must not change any more are protected by a selection, so that the CPU can use
+ * vectors. 10^x is computed here from + - * and bit operations: the loops have no library
+ * functions, and every device gives the same bits (except with a map of wind, whose power of 0.67
+ * is computed by the device's library).
  */
 #define LANES 64
 #include "dialect.h"
@@ -27,8 +28,8 @@ FN float fourth(float x)
     return square * square;
 }
 
-/* 10^x, within 1.1e-7. The exponent n is cut off exactly: its product with the first, short part of
- * log10(2) has no rounding. */
+/* 10^x, within 1.1e-7. The exponent n is split off exactly: its product with the short first part
+ * of log10(2) is not rounded. */
 FN float ten_to(float x)
 {
     const float low = x > -37.0f ? x : -37.0f, cut = low < 38.0f ? low : 38.0f;
@@ -46,7 +47,7 @@ FN float ten_to(float x)
     return sum * bits_f32((u32)((i32)n + 127) << 23);
 }
 
-/* 1, 0.1, 0.01, 0.001, 0: at 0 a walk has arrived. */
+/* 1, 0.1, 0.01, 0.001, 0; at 0 a walk has converged. */
 FN float smaller_step(float step)
 {
     return step > 0.5f ? 0.1f : step > 0.05f ? 0.01f : step > 0.005f ? 0.001f : 0.0f;
@@ -57,14 +58,15 @@ FN float vapour_at(float t)
     return 6.11f * ten_to(7.45f * t / (235.0f + t));
 }
 
-/* One of six values is taken by its bits: a chain of six choices keeps gcc from making vectors. */
+/* Selects one of six values by bit operations: a chain of six conditionals keeps gcc from
+ * vectorising. */
 FN u32 bits_if(i32 is, float x)
 {
     return f32_bits(x) & (0u - (u32)is);
 }
 
 /* The person at one guess of the clothes' temperature. core1 .. core6 of the published solution
- * keep their last value where the equation has no root. */
+ * keep their last value if the equation has no root. */
 typedef struct {
     float tsk, core, core1, core2, core5, core6, c9, c11;
     float vpts, wet, esw, vb, balance;
@@ -85,7 +87,7 @@ FN pet_person person_at(sw_pet_par p, float hc, float tm4, float tcl, i32 hypoth
     const float c10 = p.conduction - p.c6 - p.c5 * tsk;
     const float c11 = c10 * c10 - 4.0f * p.c5 * (p.c6 * tsk - p.c1 - p.conduction * tsk);
     const float root9 = sqrt(fabs(c9)), root11 = sqrt(fabs(c11));
-    const float half_c5 = 1.0f / (2.0f * p.c5); /* the same for all: one division, not four */
+    const float half_c5 = 1.0f / (2.0f * p.c5); /* common factor: one division instead of four */
     const float t = tsk == 36.0f ? 36.01f : tsk;
     const float cold = p.c1 / (p.conduction + p.blood_rest / (1.0f + 0.5f * (34.0f - t))) + t;
     const float he = 0.633f * hc / (1013.25f * 1010.0f), fec = 1.0f / (1.0f + hc * p.clothes_wet);
@@ -130,7 +132,7 @@ FN i32 agrees(i32 hypothesis, float core, float tsk, float c9, float c11, float 
     return fits && !(hypothesis == 4 ? vb < 89.0f : vb >= 91.0f);
 }
 
-/* The balance of the person in a room at temperature `tx`, in the same skin and clothes. */
+/* The heat balance of the person in a room at temperature `tx`, with the same skin and clothes. */
 FN float room_balance(sw_pet_par p, float tx, float tsk, float tcl, float vpts, float wet,
                       float esw)
 {
@@ -151,7 +153,7 @@ GROUP(sw_pet, VAL(sw_pet_par, p), IN(float, wind), IN(float, tmrt), OUT(float, p
     PRIV(float, tm);
     PRIV(float, tcl);
     PRIV(float, tx);
-    PRIV(float, before); /* balance of the last walk with this step */
+    PRIV(float, before); /* previous balance with this step */
     PRIV(float, tsk);
     PRIV(float, core);
     PRIV(float, core1);
@@ -164,10 +166,10 @@ GROUP(sw_pet, VAL(sw_pet_par, p), IN(float, wind), IN(float, tmrt), OUT(float, p
     PRIV(float, wet);
     PRIV(float, esw);
     PRIV(float, vb);
-    PRIV(float, step); /* 0: has arrived */
+    PRIV(float, step); /* 0: converged */
     PRIV(i32, walks);
     PRIV(i32, is_valid);
-    PRIV(i32, is_open); /* no hypothesis agreed yet */
+    PRIV(i32, is_open); /* no hypothesis was consistent yet */
     const i64 first = (i64)GROUP_X * LANES;
     i32 any;
 
@@ -259,8 +261,8 @@ GROUP(sw_pet, VAL(sw_pet_par, p), IN(float, wind), IN(float, tmrt), OUT(float, p
     EACH_LANE if (first + LANE < p.n) pet[first + LANE] = P(is_valid) ? P(tx) : NAN;
 }
 
-/* The mean of five neighbours, fewer at the ends. A walk stops up to 0.001 K too far, and where a
- * body sweats that shows in PET as a sawtooth of 0.04 K; a table needs the middle of it. */
+/* The mean of five adjacent entries, fewer at the ends. A walk stops up to 0.001 K too far, which
+ * appears in the PET of a sweating body as a sawtooth of 0.04 K; the table needs its middle. */
 MAP(sw_pet_smooth, VAL(i32, n), IN(float, solved), OUT(float, table))
 {
     const i32 edge = MIN(gx, n - 1 - gx), reach = MIN(edge, 2);
@@ -271,7 +273,7 @@ MAP(sw_pet_smooth, VAL(i32, n), IN(float, solved), OUT(float, table))
     table[gx] = sum / (float)(2 * reach + 1);
 }
 
-/* NaN outside the table: Tmrt never leaves it (it is cut to -50 .. 80). */
+/* NaN outside the table; Tmrt never leaves it, because it is clamped to -50 .. 80. */
 MAP(sw_pet_look, VAL(sw_pet_look_par, p), IN(float, table), IN(float, tmrt), OUT(float, pet))
 {
     const i64 at = (i64)gy * p.cols + gx;

@@ -1,4 +1,4 @@
-/* sw_pet.h - body, clothing and air: the parameters of the PET kernels. */
+/* sw_pet.h - parameters of the PET kernels: body, clothing and air. */
 #ifndef QN_KERNEL_SW_PET_H
 #define QN_KERNEL_SW_PET_H
 
@@ -8,9 +8,9 @@
 typedef struct {
     i64 n;                                   /* pixels */
     float ta, vapour;                        /* air */
-    float hc;                                /* heat to the wind, per K and m2 */
-    float met;                               /* heat that the body makes */
-    float breath;                            /* heat by breathing this air */
+    float hc;                                /* heat loss to wind, per K and m2 */
+    float met;                               /* heat produced by the body */
+    float breath;                            /* heat loss by breathing this air */
     float c1;                                /* met + breath */
     float breath_dry, breath_wet;            /* by breathing, per K and per hPa */
     float radiation;                         /* of clothes, per K^4 and m2 of body */
@@ -18,18 +18,18 @@ typedef struct {
     float skin_radiation, clothes_radiation; /* per K^4 */
     float skin_area, clothes_area;           /* in the wind */
     float area;                              /* of the body */
-    float conduction;                        /* core to skin without blood, per K */
-    float blood_rest;                        /* core to skin by the least blood, per K */
-    float c5, c6;                            /* by blood, as the published equations number them */
-    float core_most;                         /* core above skin with most blood, K */
-    float sweat;                             /* kg/s per K of body above 36.6 */
-    float clothes_wet;                       /* how clothes hold back vapour, per hc */
+    float conduction;                        /* core to skin without blood flow, per K */
+    float blood_rest;                        /* core to skin by the smallest blood flow, per K */
+    float c5, c6;                            /* of blood flow, numbered as in the publication */
+    float core_most;                         /* core above skin at the largest blood flow, K */
+    float sweat;                             /* kg/s per K of body temperature above 36.6 */
+    float clothes_wet;                       /* vapour resistance of clothes, per hc */
     float diffusion;                         /* through dry skin, per hPa */
-    i32 is_wind_map;                         /* wind differs from pixel to pixel, hc is not read */
+    i32 is_wind_map;                         /* wind differs between pixels; hc is not read */
 } sw_pet_par;
 QN_PAR_SIZE(sw_pet_par, 104);
 
-/* PET of one time step by Tmrt: `first`, first + 1 / per_k, ... */
+/* A table of PET for one time step by Tmrt: `first`, first + 1 / per_k, ... */
 typedef struct {
     float first, per_k;
     i32 n;

@@ -1,11 +1,12 @@
-/* sw_radiation.c - sunlight from below and above under a sky of patches, and the person in it. */
+/* sw_radiation.c - sunlight from below and above under a sky of patches, and mean radiant
+ * temperature. */
 #include "dialect.h"
 #include "sw_radiation.h"
 #include "sw_wedge.h"
 
-/* The rest of the radiation under a sky of patches: sunlight from the ground, and on it. Each of
- * the four sides of a person gets half of the light from its own half of the ground: together twice
- * the light of all of it, so no planes of directions are needed. */
+/* The rest of the radiation under a sky of patches: sunlight from the ground and onto it. Each of
+ * the four sides of a person gets half of the light from its half of the ground, in sum twice the
+ * light of the whole ground, so no planes per direction are needed. */
 MAP(sw_kup, VAL(sw_sky_par, p), VAL(sw_body, body), IN(i32, now), IN(sw_moment, steps),
     IN(float, svf), IN(float, veg), IN(float, shadow), IN(float, lup), IN(float, alb),
     IN(float, nosh), INOUT(float, radiation))

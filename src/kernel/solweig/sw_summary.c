@@ -1,4 +1,4 @@
-/* sw_summary.c - accumulators of a series, on the device. */
+/* sw_summary.c - accumulators of a series on the device. */
 #include "dialect.h"
 #include "fold.h"
 #include "sw_moment.h"
@@ -14,7 +14,7 @@ FN i32 sw_is_finite(float x)
     return x - x == 0.0f;
 }
 
-/* The word of count k, and the lowest bit of the count in it. */
+/* The word with count k, and the lowest bit of the count in that word. */
 FN i32 sw_word(sw_summary_par p, i32 k)
 {
     return p.per_word == 2 ? k >> 1 : k;
@@ -45,7 +45,7 @@ MAP(sw_summary_clear, VAL(i64, plane), VAL(i32, n_words), OUT(double, sums), OUT
     extremes[SW_UTCI_MIN * plane + GI] = INFINITY;
 }
 
-/* One pixel of the core. A value that is not a number counts nowhere. */
+/* Adds one pixel of the core. Values that are not numbers do not count. */
 MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(float, tmrt),
     IN(float, utci), IN(float, shadow), INOUT(double, sums), INOUT(float, extremes),
     INOUT(u32, counts))
@@ -73,7 +73,7 @@ MAP(sw_summary, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(f
     extremes[u_min] = (has_u & (u < extremes[u_min])) ? u : extremes[u_min];
 }
 
-/* Thresholds of a pixel whose counts share word gz of those of thresholds. */
+/* Counts the thresholds of a pixel that are in word gz of the threshold counts. */
 MAP(sw_summary_above, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps), IN(float, tmrt),
     IN(float, utci), INOUT(u32, counts))
 {
@@ -88,7 +88,7 @@ MAP(sw_summary_above, VAL(sw_summary_par, p), IN(i32, now), IN(sw_moment, steps)
     counts[at] += more;
 }
 
-/* Sums over row GROUP_X of the core: lanes take pixels in order and a fixed tree folds them. */
+/* Sums over row GROUP_X of the core: lanes take pixels in order, then a fixed tree adds them up. */
 GROUP(sw_row_sums, VAL(sw_summary_par, p), IN(float, tmrt), IN(float, utci), IN(float, shadow),
       OUT(double, part))
 {
@@ -138,7 +138,7 @@ GROUP(sw_row_sums, VAL(sw_summary_par, p), IN(float, tmrt), IN(float, utci), IN(
     }
 }
 
-/* Word GROUP_X of the record of this step. */
+/* Computes word GROUP_X of the record of this step. */
 GROUP(sw_row_join, VAL(i32, n_rows), IN(i32, now), IN(double, part), INOUT(double, records))
 {
     LOCAL(double, sum, LANES);

@@ -1,6 +1,7 @@
-/* sw_sun.c - shadow of one sun on ground and walls, with lanes along a row.
+/* sw_sun.c - shadow on ground and walls for one position of the sun, with lanes along a row.
  *
- * The number of the sun is read from memory, so that a recorded graph serves every hour of a year.
+ * The number of the sun is read from memory, so that one recorded graph works for every hour of a
+ * year.
  */
 #define LANES 16
 #include "dialect.h"

@@ -1,8 +1,7 @@
-/* sw_sun_body.h - body of the march to one sun; see sw_sun.c.
+/* sw_sun_body.h - body of the kernels that march towards one sun; see sw_sun.c.
  *
- * Pixels beside a wall continue to march after they are shaded, since the wall above them may be in
- * the sun, until the shade is higher than the wall. For the others the march ends with the first
- * shade.
+ * Pixels beside a wall continue after they are shaded, since the wall above them may be sunlit,
+ * until the shade is higher than the wall. For other pixels the march ends at the first shade.
  */
 const sw_ray ray = rays[which[0]];
 const i64 core_cells = (i64)par.core_rows * par.core_cols;
@@ -12,7 +11,7 @@ PRIV(float, limit);
 PRIV(float, rise);   /* height of the shade */
 PRIV(float, leaves); /* height of the shade of leaves */
 PRIV(float, wall);
-PRIV(i32, away); /* what the reference calls face */
+PRIV(i32, away); /* called face in the reference */
 PRIV(i32, shade);
 PRIV(i32, leaf);
 

@@ -1,8 +1,8 @@
-/* sw_svf.c - which patches of the sky a pixel sees, with lanes along a row.
+/* sw_svf.c - finds which patches of the sky a pixel sees, with lanes along a row.
  *
- * Groups are 16 columns, a row, and a word of 32 patches; one launch makes all words. The sums are
- * made from the bits afterwards (sw_svf_finish.c): in the same order, so to the same bits, and the
- * march needs no accumulators.
+ * A group is 16 columns, one row, and one word of 32 patches; one launch makes all words. The sums
+ * are computed from the bits afterwards (sw_svf_finish.c), in a fixed order, so the march needs no
+ * accumulators.
  */
 #define LANES 16
 #include "dialect.h"

@@ -1,7 +1,7 @@
-/* sw_svf_body.h - body of the march to all patches; see sw_svf.c.
+/* sw_svf_body.h - body of the kernels that march towards all patches; see sw_svf.c.
  *
- * A group makes one word, the bits of 32 patches, of its pixels. Only two facts of the march
- * matter: whether a building shades, and whether leaves did before it.
+ * A group makes one word, the bits of 32 patches, for each of its pixels. Only two facts matter:
+ * whether a building shades, and whether leaves did before it.
  */
 const i64 core_cells = (i64)par.core_rows * par.core_cols;
 const i32 first = GROUP_Z * 32;
@@ -40,7 +40,7 @@ for (i32 k = 0; k < n; k++) {
         P(shade) = 0;
         P(leaf) = ray.n_legs > 0 ? P(bush) : 0;
     }
-    /* Legs that are inside. */
+    /* Legs inside the raster. */
     for (; j < n_inside; j++) {
         const u64 corner = short_legs[ray.leg + j];
         const float leg_prev = SW_SHORT_HEIGHT(corner);
@@ -106,7 +106,7 @@ for (i32 k = 0; k < n; k++) {
 #undef STEP
         }
     }
-    /* Legs of which some lanes may be outside. */
+    /* Legs that may be outside for some lanes. */
     for (; j < ray.n_legs && (seen & LEG_ALIVE); j++) {
         const sw_leg leg = legs[ray.leg + j];
         const i64 at_step = (i64)(ray.leg + j) * SW_LEG_STEPS;

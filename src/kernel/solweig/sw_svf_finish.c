@@ -1,7 +1,7 @@
 /* sw_svf_finish.c - view factors from the bits of patches, and bits as bytes for files.
  *
- * Sums go in the order of the patches, in single precision, as if they had been made during the
- * march. The correction of south and west is the reference's.
+ * Sums are in the order of the patches, in single precision, as if they were computed during the
+ * march. The correction of south and west is that of the reference.
  */
 #define LANES 64
 #include "dialect.h"
@@ -117,7 +117,7 @@ GROUP(sw_svf_finish, VAL(sw_grid, par), IN(sw_weight, weights), IN(float, dsm), 
     }
 }
 
-/* One byte of a pixel: x is the byte, y the pixel of a row of pixels, z the row. */
+/* One byte of a pixel: x is the byte, y the pixel in its row, z the row. */
 MAP(sw_svf_bytes, VAL(sw_grid, par), IN(u32, words), OUT(u8, bytes))
 {
     const i64 cells = (i64)par.core_rows * par.core_cols;

@@ -1,7 +1,7 @@
 /* sw_svf_tile.c - the march of sw_svf.c with lanes in tiles, for devices whose lanes are threads.
  *
- * A group is 8 x 8 pixels, so that a warp is 8 x 4: its lanes agree more often that a leg can be
- * skipped than 32 along a row do (2324 steps per pixel of Athens, against 3469).
+ * A group is 8 x 8 pixels, so that a warp is 8 x 4 and can skip a leg more often than 32 lanes
+ * along a row (2324 steps per pixel of Athens, against 3469).
  */
 #define LANES 64
 #include "dialect.h"

@@ -1,6 +1,7 @@
 /* sw_utci.c - the Universal Thermal Climate Index of every pixel.
  *
- * 8 bytes and 14 operations a pixel: a stream. Only + and *, so every device gives the same bits.
+ * 8 bytes and 14 operations per pixel, so it is limited by memory. It uses only + and *, so every
+ * device gives the same bits.
  */
 #include "dialect.h"
 #include "sw_utci.h"
@@ -21,7 +22,8 @@ MAP(sw_utci, VAL(sw_utci_par, p), IN(float, tmrt), OUT(float, utci))
     utci[at] = is_number(t) && t > -999.0f ? sum : NAN;
 }
 
-/* The polynomials of wind are written out: gcc does not vectorise loops of varying length. */
+/* The polynomials of wind are written out, because gcc does not vectorise loops of varying
+ * length. */
 MAP(sw_utci_wind, VAL(sw_utci_wind_par, p), IN(float, wind), IN(float, tmrt), OUT(float, utci))
 {
     const i64 at = (i64)gy * p.cols + gx;

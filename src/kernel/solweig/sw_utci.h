@@ -1,4 +1,4 @@
-/* sw_utci.h - the weather as parameters of the UTCI kernels. */
+/* sw_utci.h - parameters of the UTCI kernels: the weather. */
 #ifndef QN_KERNEL_SW_UTCI_H
 #define QN_KERNEL_SW_UTCI_H
 
@@ -6,8 +6,8 @@
 
 #define UTCI_DEGREE 6
 
-/* UTCI = sum of c[j] * (Tmrt - ta)^j: everything else of the polynomial is the same for all pixels.
- * Air temperature itself is in c[0]. NaN coefficients where the index is not defined. */
+/* UTCI = sum of c[j] * (Tmrt - ta)^j; the coefficients are the same for all pixels. c[0] includes
+ * air temperature. Coefficients are NaN if the index is not defined. */
 typedef struct {
     float c[UTCI_DEGREE + 1];
     float ta;
@@ -15,8 +15,8 @@ typedef struct {
 } sw_utci_par;
 QN_PAR_SIZE(sw_utci_par, 36);
 
-/* For wind that differs from pixel to pixel: w[i] runs over j = 6, 5, .. 0, and in each over the
- * powers 6 - j, .. 0 of the wind. */
+/* For wind that differs between pixels: w[i] runs over j = 6, 5, .. 0, and for each over the powers
+ * 6 - j, .. 0 of wind. */
 #define UTCI_WIND_TERMS 28
 
 typedef struct {

@@ -1,9 +1,9 @@
 /* sw_walls.c - heights of walls, and the direction each one faces.
  *
- * A wall pixel is the lower of two neighbours. Its direction is that of the line, among 180, on
- * which most wall pixels around it lie; the higher side decides which of the two directions it
- * faces. Pixels of a line are counted as bits. Where that gives nothing, or 0, the slope decides.
- * Only + - * / of doubles are used, so every backend gives the same bits.
+ * A wall pixel is the lower of two neighbours. Its direction is that of the line, out of 180, with
+ * the most wall pixels around it; the higher side decides which of the two directions it faces.
+ * Pixels of a line are counted as bits. If that gives nothing, or 0, the slope decides. Only + - *
+ * / of doubles are used, so every backend gives the same bits.
  */
 #include "dialect.h"
 #include "sw_walls.h"
@@ -41,7 +41,7 @@ CONST_TABLE(double, ATAN_16THS, 17) = {
     0.78539816339744828,
 };
 
-/* Of 0 <= x <= 1, to 2 ulp; NaN stays NaN. */
+/* atan(x) for 0 <= x <= 1, to 2 ulp; NaN stays NaN. */
 FN double atan_of(double x)
 {
     const i32 k = x > 0 ? (i32)(x * 16.0 + 0.5) : 0;
@@ -66,7 +66,7 @@ FN double angle_of(double y, double x)
     return y < 0 ? -a : a;
 }
 
-/* Slope along an axis: between both neighbours, or to the only one. */
+/* Slope along an axis: between both neighbours, or to the only neighbour. */
 FN double slope(GLOBAL const float *dsm, i64 at, i64 step, i32 has_before, i32 has_after)
 {
     const double before = dsm[has_before ? at - step : at];
@@ -75,7 +75,7 @@ FN double slope(GLOBAL const float *dsm, i64 at, i64 step, i32 has_before, i32 h
     return has_before & has_after ? (after - before) / 2.0 : after - before;
 }
 
-/* Degrees, by the slope. */
+/* Aspect in degrees, from the slope. */
 FN float downhill(sw_wall_par par, GLOBAL const float *dsm, i32 x, i32 y)
 {
     const i64 at = (i64)y * par.cols + x;
@@ -87,7 +87,7 @@ FN float downhill(sw_wall_par par, GLOBAL const float *dsm, i32 x, i32 y)
     return (float)a / 0.017453292519943295f;
 }
 
-/* Sum of the heights under the bits of a mask; exact, as heights have 24 bits. */
+/* Sum of the heights under the bits of a mask; exact, since heights have 24 bits. */
 FN double sum_under(sw_wall_par par, GLOBAL const float *dsm, GLOBAL const u32 *mask, i32 x0,
                     i32 y0)
 {
@@ -100,7 +100,7 @@ FN double sum_under(sw_wall_par par, GLOBAL const float *dsm, GLOBAL const u32 *
     return sum;
 }
 
-/* Degrees, by the best line through the pixel in the middle of the window at x0, y0. */
+/* Aspect in degrees, from the best line through the pixel in the middle of the window at x0, y0. */
 FN float best_line(sw_wall_par par, GLOBAL const float *dsm, GLOBAL const float *height,
                    GLOBAL const u32 *masks, i32 x0, i32 y0)
 {
@@ -132,7 +132,7 @@ FN float best_line(sw_wall_par par, GLOBAL const float *dsm, GLOBAL const float 
     return best == 0 ? 0.0f : (float)(angle < 0 ? angle + 360 : angle);
 }
 
-/* In degrees, and in radians for the march. */
+/* Aspects in degrees, and in radians for ray marching. */
 MAP(sw_wall_aspect, VAL(sw_wall_par, par), IN(float, dsm), IN(float, height), IN(u32, masks),
     OUT(float, degrees), OUT(float, radians))
 {

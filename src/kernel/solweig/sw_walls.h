@@ -1,17 +1,17 @@
-/* sw_walls.h - walls of a raster: how high, and where they face. */
+/* sw_walls.h - walls of a raster: heights and aspects. */
 #ifndef QN_KERNEL_SW_WALLS_H
 #define QN_KERNEL_SW_WALLS_H
 
 #include "kernel/types.h"
 
 #define SW_WALL_ANGLES 180
-#define SW_WALL_WORDS  64 /* at most, of a filter's bits: 45 x 45 pixels */
+#define SW_WALL_WORDS  64 /* most words of a filter: 45 x 45 bits */
 
 /* Filters are `side` x `side` bits, row by row, in `n_words` words. */
 typedef struct {
     i32 rows, cols;
     i32 side, n_words;
-    float limit; /* lower steps are no walls */
+    float limit; /* lower steps are not walls */
     i32 spare;
 } sw_wall_par;
 QN_PAR_SIZE(sw_wall_par, 24);

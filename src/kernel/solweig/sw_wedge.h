@@ -1,11 +1,11 @@
-/* sw_wedge.h - terms of radiation that both skies share. */
+/* sw_wedge.h - radiation terms used for both kinds of sky. */
 #ifndef QN_KERNEL_SW_WEDGE_H
 #define QN_KERNEL_SW_WEDGE_H
 
 #include "sw_math.h"
 #include "sw_moment.h"
 
-/* Shaded part of the walls around, from the view of the sky and the zenith angle of the sun. */
+/* Shaded fraction of the surrounding walls, from the sky view and the zenith angle of the sun. */
 FN float sw_wedge(float svf, float veg, float tan_zen)
 {
     const float side = sqrt(sw_unit(1.0f - sw_unit(svf + veg - 1.0f)));
@@ -35,7 +35,7 @@ FN float sw_open_sky(float svf, float veg, float psi)
     return sw_unit(svf - (1.0f - veg) * (1.0f - psi));
 }
 
-/* Sunlight that comes from walls. */
+/* Sunlight reflected by walls. */
 FN float sw_from_walls(float albedo, float total, float diffuse, float shaded)
 {
     return albedo * (total * (1.0f - shaded) + diffuse * shaded);

@@ -1,10 +1,10 @@
-/* selftest.c - kernels that show what a launch did: which points it visited, which arguments
- * arrived. For tests and `quern selftest`, on any device.
+/* selftest.c - kernels that record which points a launch visited and which arguments it got. For
+ * tests and `quern selftest`.
  */
 #include "dialect.h"
 #include "selftest.h"
 
-/* The parameters as they are seen here, word by word. x: 1 point. */
+/* Writes the parameters as received, word by word. x: 1 point. */
 MAP(selftest_echo, VAL(u32, first), VAL(selftest_par, p), VAL(float, last), OUT(u32, word))
 {
     word[0] = first;
@@ -32,8 +32,8 @@ MAP(selftest_visit4, UNROLL(4), VAL(i32, cols), INOUT(u32, seen))
     ATOMIC_ADD(&seen[(i64)gy * cols + gx], 1u);
 }
 
-/* Counts the visits of every point whose number is a multiple of 2^20: grids too large to have
- * memory for each point. */
+/* Counts the visits of every point whose number is a multiple of 2^20, for grids too large to count
+ * each point. */
 MAP(selftest_sparse, VAL(i32, cols), INOUT(u32, seen))
 {
     const i64 at = (i64)gy * cols + gx;
@@ -42,7 +42,7 @@ MAP(selftest_sparse, VAL(i32, cols), INOUT(u32, seen))
         ATOMIC_ADD(&seen[at >> 20], 1u);
 }
 
-/* The same along one axis longer than 2^30. */
+/* Counts such visits along one axis longer than 2^30. */
 MAP(selftest_fold, INOUT(u32, seen))
 {
     if ((GI & 0xfffff) == 0)

@@ -1,8 +1,8 @@
 /* chart.c - line charts: log-log or linear, whiskers, marks, tooltips.
  *
- * A chart is laid out before it is drawn: the left margin follows the widest tick label, the
- * top margin the number of rows that the labels of the marks need. Nothing is clipped, since
- * the scales include every value that is drawn.
+ * A chart is laid out before it is drawn: the left margin depends on the widest tick label, the top
+ * margin on the number of rows for the labels of the marks. Nothing needs clipping, since the
+ * scales include every value drawn.
  */
 #include "util/page/chart.h"
 #include "util/page/figures.h"
@@ -19,15 +19,15 @@ enum {
     PANEL_HEIGHT = 340,
     ROW_HEIGHT = 19, /* of mark labels */
     LABEL_GAP = 10,
-    LABEL_SHIFT = 8, /* how far a label beside its line still reaches over it */
-    DOTS_MAX = 80,   /* longer series keep their tooltips and lose their markers */
+    LABEL_SHIFT = 8, /* overlap of a label beside its line */
+    DOTS_MAX = 80,   /* longer series have tooltips but no markers */
     CAP_HALF = 3     /* of a whisker */
 };
 
 typedef struct label {
     double x;          /* of the line */
     double start, end; /* of the text */
-    int row;           /* counted from the plot upwards; -1: not shown */
+    int row;           /* counted upwards from the plot; -1: not shown */
 } label;
 
 typedef struct layout {
@@ -59,7 +59,7 @@ static void include_chart(qn_scale *x, qn_scale *y, const qn_line_chart *chart)
         qn_scale_include(x, chart->marks[i].x);
 }
 
-/* True when `l->labels[i]` covers another label, or the line of another mark. */
+/* Whether `l->labels[i]` covers another label, or the line of another mark. */
 static int is_in_the_way(const layout *l, size_t i)
 {
     const label *a = &l->labels[i];
@@ -77,7 +77,7 @@ static int is_in_the_way(const layout *l, size_t i)
     return 0;
 }
 
-/* Tries the label centred over its line, then to the left, then to the right of it. */
+/* Tries to put the label centred over its line, then left of it, then right of it. */
 static int fits(layout *l, size_t i, double width)
 {
     label *a = &l->labels[i];
@@ -94,9 +94,8 @@ static int fits(layout *l, size_t i, double width)
     return 0;
 }
 
-/* Each mark in turn takes the lowest row where its label is free. A label that stands before
- * lines on both sides finds no free place; it gets a row of its own, and its halo hides what
- * passes behind it. */
+/* Each mark in turn takes the lowest row where its label fits. A label with lines on both sides may
+ * fit nowhere; it gets its own row, and its halo hides the lines behind it. */
 static void place_labels(layout *l)
 {
     const size_t n = l->chart->n_marks;
@@ -128,7 +127,7 @@ static void lay_out(layout *l, int is_panel)
 
     l->width = is_panel ? PANEL : WIDE;
     l->height = is_panel ? PANEL_HEIGHT : WIDE_HEIGHT;
-    l->y.from = l->height; /* the true ends come below; ticks need only the length */
+    l->y.from = l->height; /* set again below; ticks need only the length */
     l->y.to = 0;
     qn_ticks_find(&l->y, (int)l->height / 42, &l->y_ticks);
     for (int i = 0; i < l->y_ticks.n_major; i++) {
@@ -200,7 +199,7 @@ static void draw_axes(qn_str *out, const layout *l)
     }
 }
 
-/* All lines first, so that a label's halo covers the lines that pass behind it. */
+/* All lines first, so that a label's halo covers lines behind it. */
 static void draw_marks(qn_str *out, const layout *l)
 {
     const qn_mark *marks = l->chart->marks;
@@ -318,7 +317,7 @@ static void draw_chart(qn_str *out, const layout *l)
         draw_line(out, l, &chart->series[i]);
         qn_str_add(out, "</g>\n");
     }
-    /* Points over all lines, or the line of one series would hide the points of another. */
+    /* Points after all lines, or the line of one series would hide the points of another. */
     for (size_t i = 0; i < chart->n_series; i++) {
         const int color = qn_svg_color(chart->series[i].color, i);
         qn_str_addf(out, "<g class=\"s%d\">\n", color);
@@ -354,7 +353,6 @@ static void add_figure(qn_str *out, const qn_line_chart *chart, const qn_scale *
     free(l.labels);
 }
 
-/* The scales that all charts share. */
 static void find_scales(const qn_line_chart *charts, size_t n, qn_scale *x, qn_scale *y)
 {
     *x = (qn_scale){ .is_log = charts[0].x.is_log };

@@ -1,4 +1,4 @@
-/* page.c - the frame of a report: head, style, sections, facts, tables. */
+/* page.c - the structure of a report: head, style, sections, facts, tables. */
 #include "util/page/chart.h"
 #include "util/page/figures.h"
 #include "util/file.h"
@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* The palette is that of Okabe and Ito with the pale ones darkened on white and all of them
- * lightened on black, so that every line has a contrast of at least 3 to 1. Dark colours are
- * for screens only: paper is white. */
+/* The palette of Okabe and Ito, with pale colours darkened on white and all of them lightened on
+ * black, so that every line has a contrast of at least 3 to 1. Dark mode is for screens only: paper
+ * is white. */
 static const char *const style[] = {
     /* colours */
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1a2027;--muted:#56616f;"

@@ -1,13 +1,13 @@
-/* picture.c - images and command lines of a page, and parts that fold. */
+/* picture.c - images, command lines and foldable parts of a page. */
 #include "util/page/chart.h"
 #include "util/page/svg.h"
 
 #include <string.h>
 
-/* An image that is less wide is drawn with sharp pixels: it was made to show them. */
+/* Narrower images are drawn with sharp pixels: they are meant to show single pixels. */
 enum { SMALL_WIDTH = 300, NARROW_WIDTH = 520 };
 
-/* Each word is a box of its own, or browsers would break lines at the hyphens of options. */
+/* Each word is its own box, or browsers would break lines at the hyphens of options. */
 static void add_words(qn_str *html, const char *line)
 {
     qn_str word = { 0 };

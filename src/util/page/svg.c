@@ -1,8 +1,8 @@
 /* svg.c - scales, round ticks, value labels, markers.
  *
- * Colours are CSS classes s1 to s8 set by the page, so that one drawing serves light, dark and
- * print. A marker's shape goes with its colour: charts stay readable in grey and to readers
- * who see colours differently.
+ * Colours are CSS classes s1 to s8 set by the page, so that one drawing works in light mode, dark
+ * mode and print. Each colour has its own marker shape, so charts are readable in grey and by
+ * colour-blind readers.
  */
 #include "util/page/svg.h"
 #include "util/utf8.h"
@@ -15,7 +15,7 @@
 #define MARKER_R     3.6
 #define LETTER_WIDTH 7.2
 
-/* Values beyond are not drawn: what is left has margins and decades that stay finite. */
+/* Values beyond it are not drawn, so that margins and decades stay finite. */
 #define FARTHEST 1e150
 
 void qn_xml_add(qn_str *out, const char *text)
@@ -57,8 +57,8 @@ static const prefix times[] = {
     { 1e-3, " ns" }, { 1, " \xC2\xB5s" }, { 1e3, " ms" }, { 1e6, " s" }
 };
 
-/* Takes the largest prefix that leaves at least 1 after rounding: 999.96 must not become
- * "1000" of the smaller one. Beyond the last prefix the digits just go on for a while. */
+/* Takes the largest prefix that leaves at least 1 after rounding, so that 999.96 does not become
+ * "1000" of the smaller prefix. Beyond the last prefix numbers simply get longer. */
 static void format_scaled(const prefix *list, size_t n, double value, int digits, char *out,
                           size_t size)
 {
@@ -154,7 +154,7 @@ static void add_linear_ticks(const qn_scale *scale, int most, qn_ticks *out)
         out->major[out->n_major++] = k * step;
 }
 
-/* Ticks at m * 10^e for the given m, every `every` decades. Returns 0 when there are more
+/* Adds ticks at m * 10^e for the given m, every `every` decades. Returns 0 if there would be more
  * than `most`. */
 static int add_decade_ticks(const qn_scale *scale, const int *digits, int every, int most,
                             double *out, int *n_out)
@@ -186,7 +186,7 @@ static void add_log_ticks(const qn_scale *scale, int most, qn_ticks *out)
     static const int all[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 0 };
     const double decades = log10(scale->max / scale->min);
 
-    /* Less than a factor of five or so: 1-2-5 leaves an axis with one label or none. */
+    /* Over less than a factor of about five, 1-2-5 would leave one label or none. */
     if (decades < 0.7) {
         add_linear_ticks(scale, most, out);
         return;
@@ -220,7 +220,7 @@ int qn_svg_color(int color, size_t position)
 
 void qn_svg_marker(qn_str *out, int color, double x, double y, int is_hollow)
 {
-    /* Unit outlines; the areas are about equal. */
+    /* Outlines of unit size with about equal areas. */
     static const char *const shapes[QN_COLORS] = {
         "",                                                /* a circle */
         "-.89 -.89h1.78v1.78h-1.78z",                      /* square */

@@ -9,7 +9,7 @@ enum { QN_TICKS_MAX = 24, QN_TICKS_MINOR_MAX = 160, QN_COLORS = 8 };
 /* Appends `text` for use between tags or inside a double-quoted attribute. */
 void qn_xml_add(qn_str *out, const char *text);
 
-/* Width of `text` in the charts' type size, rounded up: labels are placed by it. */
+/* Width of `text` in the charts' type size, rounded up; used to place labels. */
 double qn_svg_text_width(const char *text);
 
 /* Scales. */
@@ -21,9 +21,9 @@ typedef struct qn_scale {
     int is_log, has_values;
 } qn_scale;
 
-int qn_scale_takes(const qn_scale *scale, double value); /* not too far; positive on a log axis */
+int qn_scale_takes(const qn_scale *scale, double value); /* not too large; positive on a log axis */
 void qn_scale_include(qn_scale *scale, double value);
-void qn_scale_finish(qn_scale *scale); /* adds a margin; a linear one from 0 on starts at 0 */
+void qn_scale_finish(qn_scale *scale); /* adds a margin; a linear scale from 0 on starts at 0 */
 double qn_scale_at(const qn_scale *scale, double value);
 
 typedef struct qn_ticks {
@@ -36,10 +36,10 @@ void qn_ticks_find(const qn_scale *scale, int most, qn_ticks *out);
 
 /* Pieces. */
 
-/* 1 to QN_COLORS: the asked one, or one by position. */
+/* `color`, or if it is 0, one by position: 1 to QN_COLORS. */
 int qn_svg_color(int color, size_t position);
 
-/* One of a few shapes, chosen by the colour, so that series differ without colour too. */
+/* The colour chooses the shape, so that series differ even without colour. */
 void qn_svg_marker(qn_str *out, int color, double x, double y, int is_hollow);
 
 /* A list entry: line and marker. */

@@ -145,7 +145,7 @@ static void old_names_of_options_work_and_say_so(void **state)
 
     assert_true(qn_flag(args, "refine"));
     assert_string_equal(qn_str_get(&args->notices),
-                        "quern scan: --bisect is now --refine; the old spelling will go\n");
+                        "quern scan: --bisect is now --refine; the old spelling will be removed\n");
     assert_string_equal(qn_str_get(&parsed(state, "scan --refine")->notices), "");
 }
 
@@ -155,8 +155,9 @@ static void old_verbs_work_and_say_so(void **state)
 
     assert_ptr_equal(args->command, &programs_verb);
     assert_string_equal(args->title, "make programs");
-    assert_string_equal(qn_str_get(&args->notices),
-                        "quern: 'arc make' is now 'make programs'; the old spelling will go\n");
+    assert_string_equal(
+        qn_str_get(&args->notices),
+        "quern: 'arc make' is now 'make programs'; the old spelling will be removed\n");
 }
 
 static void letters_may_share_a_dash(void **state)

@@ -163,7 +163,7 @@ static void mistakes_are_named(void **state)
         { "alloc>", "fault rule 'alloc>': '' is not a size" },
         { "alloc>big@2", "fault rule 'alloc>big@2': 'big' is not a size" },
         { "alloc,nothing", "fault rule 'nothing': unknown place " PLACES },
-        { "sim.nothing=1", "sim limit 'nothing' is not known" },
+        { "sim.nothing=1", "sim limit 'nothing' is unknown" },
         { "sim.mem=much", "sim limit mem cannot be 'much'" },
         { "launch,sim.devices", "sim limit 'devices' has no value" },
     };
@@ -213,7 +213,7 @@ static void context_takes_rules_from_option_and_environment(void **state)
     unsetenv("QUERN_FAULT");
     assert_int_equal(qn_ctx_open(&QN_OPTIONS(.backend = "sim", .fault = "sim.men=64M"), &ctx, &err),
                      QN_ERR_USAGE);
-    assert_string_equal(err.text, "sim limit 'men' is not known");
+    assert_string_equal(err.text, "sim limit 'men' is unknown");
 }
 
 int main(void)

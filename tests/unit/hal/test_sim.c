@@ -30,9 +30,9 @@ static void limits_are_read_from_text(void **state)
 static void bad_limits_are_named_by_open(void **state)
 {
     static const char *const bad[][2] = {
-        { "colour=3", "sim limit 'colour' is not known" },
-        { "devices=2,rate=1", "sim limit 'rate' is not known" },
-        { "mem.0=1", "sim limit 'mem.0' is not known" },
+        { "colour=3", "sim limit 'colour' is unknown" },
+        { "devices=2,rate=1", "sim limit 'rate' is unknown" },
+        { "mem.0=1", "sim limit 'mem.0' is unknown" },
         { "mem", "sim limit 'mem' has no value" },
         { "max_grid=4x4", "sim limit max_grid cannot be '4x4'" },
         { "max_grid=0", "sim limit max_grid cannot be '0'" },

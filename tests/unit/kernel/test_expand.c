@@ -200,8 +200,8 @@ static const struct {
     { "MAP(class, IN(float, x)) {}", "k.c:1: 'class' is a reserved name, not one for a kernel" },
     { "MAP(a, IN(float *, x)) {}",
       "k.c:1: kernel a: the type of an argument is one name, '*' follows 'float'" },
-    { "MAP(a, VAL(int, x)) {}", "k.c:1: kernel a: 'int' is no type of the dialect; write i32" },
-    { "MAP(a, IN(const float, x)) {}", "k.c:1: kernel a: 'const' is no type of the dialect" },
+    { "MAP(a, VAL(int, x)) {}", "k.c:1: kernel a: 'int' is not a type of the dialect; write i32" },
+    { "MAP(a, IN(const float, x)) {}", "k.c:1: kernel a: 'const' is not a type of the dialect" },
     { "MAP(a, IN(7, x)) {}", "k.c:1: kernel a: '7' where a type should be" },
     { "MAP(a, IN(float)) {}", "k.c:1: kernel a: the type of an argument is one name" },
     { "MAP(a, IN(float, x, y)) {}",
@@ -406,7 +406,7 @@ static void bad_defines_are_refused(void **state)
     assert_int_equal(qn_expand_unit_with("", "k.c", "GROUP(a, OUT(i8, y)) {}", "LANES=48",
                                          QN_EXPAND_C, &out, &err),
                      QN_ERR_USAGE);
-    assert_string_equal(err.text, "k.c: LANES=48 is no power of two from 1 to 1024");
+    assert_string_equal(err.text, "k.c: LANES=48 is not a power of two from 1 to 1024");
     qn_str_free(&out);
 }
 

@@ -205,7 +205,7 @@ static void grids_that_cannot_be_are_refused_and_nothing_changes(void **state)
     REFUSED(align(&d, &e, NONE, &err), QN_ERR_INPUT, "larger than 100000 m");
     a.place.crs = strdup("A");
     c.place.crs = strdup("B");
-    REFUSED(align(&a, &c, NONE, &err), QN_ERR_INPUT, "b.tif: another reference system");
+    REFUSED(align(&a, &c, NONE, &err), QN_ERR_INPUT, "b.tif: its reference system differs");
     assert_int_equal(a.place.rows, 20);
     assert_plane(&a, 0);
     qn_sw_raster_free(&a);

@@ -11,7 +11,7 @@
 #ifdef QN_TEST_WITH_GDAL
 #define WHY_NOT "needs GDAL, which cannot be loaded (/nowhere/libgdal.so"
 #else
-#define WHY_NOT "needs GDAL, which this build is without"
+#define WHY_NOT "needs GDAL, which this build lacks"
 #endif
 
 static void messages_of_rasters_and_archives_name_the_missing_library(void **state)

@@ -111,7 +111,7 @@ static void layers_that_do_not_fit_are_refused(void **state)
     REFUSED(
         load((qn_sw_layer_options){ .dsm_file = in_folder("a.npy"), .wall_aspect_file = "w.npy" },
              &s, &err),
-        QN_ERR_USAGE, "w.npy alone");
+        QN_ERR_USAGE, "only w.npy");
     REFUSED(load((qn_sw_layer_options){ .dsm_file = in_folder("a.npy"),
                                         .cdsm_file = in_folder("b.npy") },
                  &s, &err),

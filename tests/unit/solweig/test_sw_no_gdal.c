@@ -18,7 +18,7 @@ static void messages_of_a_build_without_gdal_name_the_missing_library(void **sta
     (void)state;
     assert_false(qn_sw_has_geotiff());
     REFUSED(qn_sw_raster_read("a.tif", NULL, &back, &err), QN_ERR_UNSUPPORTED,
-            "a.tif: needs GDAL, which this build is without; install libgdal-dev");
+            "a.tif: needs GDAL, which this build lacks; install libgdal-dev");
     REFUSED(qn_sw_raster_write("b.tif", &r, &err), QN_ERR_UNSUPPORTED, "libgdal-dev");
     assert_null(back.data);
     qn_sw_raster_free(&r);

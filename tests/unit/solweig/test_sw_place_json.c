@@ -43,7 +43,7 @@ static void places_that_are_none_are_refused(void **state)
         { "{}", "transform" },
         { "{\"transform\": 5}", "transform" },
         { "{\"transform\": [0, 1, 0, 0, 0]}", "5 terms of transform, not 6" },
-        { "{\"transform\": [0, 1, 0, \"0\", 0, -1]}", "term 3 of transform is no number" },
+        { "{\"transform\": [0, 1, 0, \"0\", 0, -1]}", "term 3 of transform is not a number" },
         { "{\"transform\": [0, 1, 0.5, 0, 0, -1]}", "rotated" },
         { "{\"transform\": [0, 1, 0, 0, 0, 1]}", "not north-up" },
         { "{\"transform\": [0, 1, 0, 0, 0, -1], \"crs\": 3006}", "crs" },

@@ -86,7 +86,7 @@ static void bad_points_are_refused(void **state)
         { "a.csv", "x\n120\n", "no column \"y\"" },
         { "a.csv", "row,col\n10,0\n", "row \"10\"" },
         { "a.csv", "x,y\n", "no points" },
-        { "a.csv", "name,x,y\na,120,40\na,122,40\n", ":3: the name \"a\" is there twice" },
+        { "a.csv", "name,x,y\na,120,40\na,122,40\n", ":3: the name \"a\" appears twice" },
         { "a.geojson", "{}", "not Point" },
         { "a.geojson", "{\n", ":" },
         { "a.geojson", "{\"type\": \"FeatureCollection\"}", "no points" },

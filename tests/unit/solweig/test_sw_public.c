@@ -146,7 +146,7 @@ static void options_without_a_meaning_are_refused(void **state)
     refused(&layers, &o, QN_ERR_USAGE, "max_distance");
     o.max_distance = 1000;
     o.outputs = "tmrt,heat";
-    refused(&layers, &o, QN_ERR_USAGE, "'heat' is no output");
+    refused(&layers, &o, QN_ERR_USAGE, "'heat' is not an output");
     o.outputs = "tmrt";
     o.longitude = NAN;
     refused(&layers, &o, QN_ERR_USAGE, "come together");
@@ -162,7 +162,7 @@ static void options_without_a_meaning_are_refused(void **state)
     qn_sw_run_options_init(&o, sizeof o);
     o.weather = &noon;
     o.n_weather = 1;
-    refused(&layers, &o, QN_ERR_USAGE, "the weather does not say where it is from");
+    refused(&layers, &o, QN_ERR_USAGE, "the weather does not say its location");
     o.size = 1;
     refused(&layers, &o, QN_ERR_USAGE, "a struct of 1 bytes is unknown");
 }

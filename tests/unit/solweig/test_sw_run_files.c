@@ -172,7 +172,7 @@ static void killed_run_resumes_to_the_same_files(void **state)
     config.options.maps = "13";
     config.options.resume = 1;
     config.options.corrected = 1;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "a different one");
     config.options.corrected = 0;
     config.options.tile = 0; /* that of the run before */
     must_do(qn_sw_simulate(ctx, &config, NULL, &result, &err));
@@ -224,7 +224,7 @@ static void a_plan_with_wild_numbers_is_another_plan(void **state)
     qn_run_folder_close(folder);
     config.options.tile = 0;
     config.options.resume = 1;
-    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "another one");
+    must_refuse(qn_sw_simulate(ctx, &config, NULL, NULL, &err), QN_ERR_MISMATCH, "a different one");
     qn_ctx_close(ctx);
 }
 

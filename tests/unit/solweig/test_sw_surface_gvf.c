@@ -420,8 +420,7 @@ static void impossible_views_are_refused(void **state)
     qn_sw_gvf *gvf = NULL;
 
     (void)state;
-    must_refuse(qn_sw_gvf_new(ctx, &o, &gvf, &err), QN_ERR_LIMIT,
-                "4400 steps far; the limit is 4095");
+    must_refuse(qn_sw_gvf_new(ctx, &o, &gvf, &err), QN_ERR_LIMIT, "4400 steps; the limit is 4095");
     o.pixel_m = 0;
     must_refuse(qn_sw_gvf_new(ctx, &o, &gvf, &err), QN_ERR_USAGE, "pixels of 0 m");
     o.cols = 0;

@@ -13,7 +13,7 @@ static void values_that_are_not_allowed_are_refused_with_a_sentence(void **state
         { "QUERN_FUSE", "01", "QUERN_FUSE: '01' is not one of 0|1" },
         { "QUERN_TEAM_LANES", "7", "QUERN_TEAM_LANES: '7' is not one of 8|16|32" },
         { "QUERN_HIDE", "opencl,banana",
-          "QUERN_HIDE: 'opencl,banana' is not a list of some of cpu|opencl|cuda|sim" },
+          "QUERN_HIDE: 'opencl,banana' is not a list of words from cpu|opencl|cuda|sim" },
         { "QUERN_FIT_LIVE", "-1", "QUERN_FIT_LIVE: '-1' is not a number between 0 and 100000" },
         { "QUERN_FIT_LIVE", "1e3", "QUERN_FIT_LIVE: '1e3' is not a number between 0 and 100000" },
         { "QUERN_THREADS", "99999999999999999999",
@@ -33,7 +33,7 @@ static void values_that_are_not_allowed_are_refused_with_a_sentence(void **state
           "QUERN_MEM_BUDGET: '101%' is not a size such as 512M, 8G or 80%" },
         { "QUERN_MEM_BUDGET", "%", "QUERN_MEM_BUDGET: '%' is not a size such as 512M, 8G or 80%" },
         { "QUERN_DUMP", "/dev/null",
-          "QUERN_DUMP: '/dev/null' is not a folder, whose path has 1023 bytes at most" },
+          "QUERN_DUMP: '/dev/null' is not a folder with a path of at most 1023 bytes" },
     };
 
     (void)state;

@@ -227,7 +227,7 @@ static void what_is_written_is_read_again(void **state)
     qn_npy_free(&got);
 
     assert_int_equal(qn_npy_read_as(path, QN_NPY_F4, 1, flat, &got, &err), QN_ERR_INPUT);
-    assert_non_null(strstr(err.text, "<f8 of shape (2, 3, 4), but <f4 of shape (24,) is needed"));
+    assert_non_null(strstr(err.text, "<f8 of shape (2, 3, 4); must be <f4 of shape (24,)"));
     assert_null(got.data);
 }
 

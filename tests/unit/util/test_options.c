@@ -238,7 +238,7 @@ static void structs_without_a_size_or_with_wrong_members_are_refused(void **stat
     f.options.n = 8;
     f.options.form = 2;
     assert_int_equal(qn_options_take(&table, &f.options, &taken, &f.err), QN_ERR_USAGE);
-    assert_string_equal(f.err.text, "form: 2 is no number of a choice: flux|advective");
+    assert_string_equal(f.err.text, "form: 2 is not the number of a choice: flux|advective");
     f.options.form = -1;
     f.options.length = NAN;
     assert_int_equal(qn_options_take(&table, &f.options, &taken, &f.err), QN_ERR_USAGE);

@@ -237,7 +237,7 @@ static void resuming_a_finished_run_says_so(void **state)
     assert_int_equal(qn_run_folder_state(f), QN_RUN_FINISHED);
     qn_run_folder_close(f);
     must_fail(try_open(1, "another", &other), QN_ERR_MISMATCH,
-              "it had \"plan\", this one has \"another\"");
+              "it has \"plan\", this one has \"another\"");
 }
 
 static void only_the_same_plan_is_continued(void **state)

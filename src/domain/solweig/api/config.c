@@ -1,4 +1,4 @@
-/* config.c - reads what the options of a run say. */
+/* config.c - parses the options of a run. */
 #include "api.h"
 
 #include "domain/solweig/run/inputs.h"
@@ -24,7 +24,7 @@ out:
     return st;
 }
 
-/* Adds the numbers of a list; one that is there already serves both day and night. */
+/* Adds the numbers of a list; a number already there then counts for day and night. */
 static qn_status add_thresholds(const char *name, const char *list, int by_day, qn_sw_threshold *to,
                                 int *n, qn_err *err)
 {
@@ -58,14 +58,14 @@ static qn_status check_options(const qn_sw_run_options *o, qn_err *err)
     qn_status st = QN_OK;
 
     if (o->n_weather && o->n_weather_files)
-        return qn_fail(err, QN_ERR_USAGE, "weather in memory and in files; it is one or the other");
+        return qn_fail(err, QN_ERR_USAGE, "give weather in memory or in files, not both");
     if (n_site != 0 && n_site != 3)
         return qn_fail(err, QN_ERR_USAGE, "--lat, --lon and --utc come together");
     if (o->resume && !o->out[0])
         return qn_fail(err, QN_ERR_USAGE, "nothing to resume: there is no folder of outputs");
     if (o->resume && !o->files_only)
         return qn_fail(err, QN_ERR_USAGE,
-                       "resume goes with files_only: time steps that are finished are in files");
+                       "resume needs files_only: finished time steps are only in files");
     if (o->maps[0])
         QN_TRY(qn_sw_date_filter_parse(NULL, NULL, o->maps, &filter, err));
     if (o->out[0])

@@ -1,4 +1,4 @@
-/* layers.c - from the caller's layers to a surface, and from parts back to whole arrays. */
+/* layers.c - turns the caller's layers into a surface, and parts back into whole arrays. */
 #include "api.h"
 
 #include "util/file.h"

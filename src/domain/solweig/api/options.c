@@ -1,4 +1,4 @@
-/* options.c - the tables of options, from the lists of <quern/options/solweig_*.def>. */
+/* options.c - the option tables, from the lists in <quern/options/solweig_*.def>. */
 #include "api.h"
 
 #include "util/options.h"

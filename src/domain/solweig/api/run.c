@@ -1,7 +1,7 @@
-/* run.c - runs from layers and weather to arrays and files.
+/* run.c - a run from layers and weather to arrays and files.
  *
- * Tiles hand out their time steps as they are done. An output is one array of all steps, which
- * grows during the first tile, since only that knows how many steps there are.
+ * Tiles hand out each time step when it is done. An output is one array of all steps, which grows
+ * during the first tile, because the number of steps is not known before.
  */
 #include "api.h"
 #include "util/list.h"
@@ -13,7 +13,7 @@ struct qn_sw_result {
     qn_i64 rows, cols;                 /* of the planes */
     const qn_sw_layer_options *layers; /* during the run */
     float *planes[QN_SW_PLANES];       /* [step][rows][cols] */
-    size_t n_planes[QN_SW_PLANES];     /* steps that there is memory for */
+    size_t n_planes[QN_SW_PLANES];     /* allocated steps */
     qn_sw_step *steps;
     size_t n;
     qn_sw_run_report report;
@@ -42,7 +42,7 @@ out:
     return st;
 }
 
-/* The window of a tile is that of the part which is computed; that part lies in the layers. */
+/* The window of a tile is relative to the computed part, which is a window of the layers. */
 static qn_status add_step(void *user, const qn_sw_step_view *view, qn_err *err)
 {
     qn_sw_result *r = user;
@@ -92,7 +92,7 @@ static qn_sw_run_report report_of(const qn_sw_run_result *run)
 
 /* The run. */
 
-/* For the hooks of a run. */
+/* State of the hooks of a run. */
 typedef struct watcher {
     qn_sw_result *result;
     qn_progress *progress;

@@ -1,4 +1,4 @@
-/* shadow.c - maps of one sun, and of walls. */
+/* shadow.c - maps of shadows for one position of the sun, and of walls. */
 #include "api.h"
 
 #include "domain/solweig/sky/sky.h"
@@ -67,7 +67,7 @@ static qn_status sun_of(const qn_sw_shadow_options *o, qn_sw_beam *out, qn_err *
         *out = (qn_sw_beam){ (float)o->azimuth, (float)o->altitude, 0.03f };
     else
         return qn_fail(err, QN_ERR_USAGE,
-                       "where is the sun? --azimuth and --altitude, or --at, --lat and --lon");
+                       "where is the sun? Give --azimuth and --altitude, or --at, --lat and --lon");
     if (!isnan(o->psi))
         out->psi = (float)o->psi;
 out:

@@ -1,4 +1,4 @@
-/* svf.c - sky view factors: arrays, and the files of a later run. */
+/* svf.c - sky view factors as arrays, and as files for later runs. */
 #include "api.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* svf_cache.c - sky view factors in memory, and their cache. */
+/* svf_cache.c - sky view factors in memory, and their cache on disk. */
 #include "domain/solweig/cache/svf_cache.h"
 #include "util/env.h"
 #include "util/file.h"
@@ -29,10 +29,10 @@ const char *qn_sw_svf_map_name(int i, char out[QN_SW_SVF_NAME])
 
 /* Memory: plain, or a mapped file without a name.
  *
- * All maps and bits take 120 bytes of a pixel, for a large raster more than most machines have.
- * From a mapped file the system writes out the pages that are not in use. */
+ * All maps and bits take 120 bytes per pixel, for a large raster more than the memory of most
+ * machines. With a mapped file the system can write unused pages to disk. */
 
-#define MAPPED_PIXELS 50e6 /* larger rasters are mapped, unless the variable below says otherwise */
+#define MAPPED_PIXELS 50e6 /* larger rasters are mapped, unless the variable changes the limit */
 
 static int is_large(size_t cells)
 {
@@ -109,7 +109,7 @@ static qn_status path_in(qn_run_folder *to, const char *name, const char *ending
     return qn_run_folder_path(to, file, path, err);
 }
 
-/* Adds a map as GeoTIFF, through a file beside the archive. */
+/* Adds a map as GeoTIFF, which is first written to a file beside the archive. */
 static qn_status add_map(qn_sw_zip *zip, const char *path, const char *member,
                          const qn_sw_raster *map, qn_err *err)
 {
@@ -126,7 +126,7 @@ out:
     return st;
 }
 
-/* An archive, in `to`; NULL in a build or on a machine without GDAL. */
+/* Begins an archive in `to`; NULL if GDAL is not available. */
 static qn_status begin_archive(qn_run_folder *to, const char *name, const char *ending,
                                qn_sw_zip **out, qn_err *err)
 {
@@ -143,7 +143,7 @@ out:
     return st;
 }
 
-/* Commits an archive, if there is one, unless its making failed. */
+/* Commits an archive, if there is one and no write has failed. */
 static qn_status end_archive(qn_sw_zip *zip, qn_status st, qn_err *err)
 {
     if (zip && st == QN_OK)
@@ -187,7 +187,7 @@ out:
     return end_archive(zip, st, err);
 }
 
-/* Writes to the archive, or to a separate file where there is none. */
+/* Writes to the archive, or if there is none, to a separate file. */
 static qn_status write_array(qn_run_folder *to, qn_sw_zip *zip, const char *name,
                              const qn_npy *array, qn_err *err)
 {
@@ -269,7 +269,7 @@ qn_status qn_sw_svf_cache_write(qn_run_folder *to, const qn_sw_place *place,
     QN_TRY(check_arrays(arrays, err));
     QN_TRY(write_maps(to, place, arrays, err));
     QN_TRY(write_matrices(to, place, arrays, err));
-    QN_TRY(qn_run_folder_remove(to, KEY_FILE, err)); /* it is of the files that go now */
+    QN_TRY(qn_run_folder_remove(to, KEY_FILE, err)); /* it is for the old files */
     QN_TRY(qn_run_folder_commit(to, NULL, NULL, err));
     QN_TRY(write_key(to, place, arrays->n_patches, key, err));
 out:
@@ -323,7 +323,7 @@ out:
     return st;
 }
 
-/* The array inside `content`, which becomes its memory. */
+/* Makes an array of `content` and takes ownership of that. */
 static qn_status take_array(const char *where, char *content, size_t bytes, qn_npy *out,
                             qn_err *err)
 {

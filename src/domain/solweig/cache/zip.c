@@ -1,5 +1,5 @@
-/* zip.c - archives through GDAL's virtual file system. Create and read load GDAL; an open archive
- * means that it is loaded. */
+/* zip.c - archives through GDAL's virtual file system. Create and read load GDAL, so it is loaded
+ * while an archive is open. */
 #include "domain/solweig/cache/svf_cache.h"
 #include "domain/solweig/raster/gdal_api.h"
 #include "domain/solweig/raster/raster.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Braces end the archive's name, whatever its ending. */
+/* Braces delimit the archive's name, so that it may have any ending. */
 qn_status qn_sw_zip_member(const char *path, const char *name, char **out, qn_err *err)
 {
     return qn_text_new(out, err, "/vsizip/{%s}%s%s", path, *name ? "/" : "", name);
@@ -20,7 +20,7 @@ qn_status qn_sw_zip_member(const char *path, const char *name, char **out, qn_er
 
 struct qn_sw_zip {
     char *path;
-    VSILFILE *root; /* open as long as files are added */
+    VSILFILE *root; /* open while files are added */
 };
 
 static VSILFILE *open_member(const char *path, const char *name, const char *mode)
@@ -37,7 +37,7 @@ static VSILFILE *open_member(const char *path, const char *name, const char *mod
     return file;
 }
 
-/* An archive to be written, or a file in it. */
+/* Creates an archive, or a file in it. */
 static VSILFILE *create_member(const qn_sw_zip *zip, const char *name)
 {
     char *path = NULL;
@@ -136,7 +136,7 @@ void qn_sw_zip_abort(qn_sw_zip *zip)
     drop(zip);
 }
 
-/* The size of an open file, which is rewound. */
+/* The size of an open file; rewinds it. */
 static size_t size_of(VSILFILE *file)
 {
     qn_sw_gdal.VSIFSeekL(file, 0, SEEK_END);
@@ -159,7 +159,7 @@ qn_status qn_sw_zip_read(const char *path, const char *name, size_t most, char *
     qn_sw_gdal.CPLPopErrorHandler();
     if (!file)
         return qn_fail(err, access(path, R_OK) == 0 ? QN_ERR_INPUT : QN_ERR_IO,
-                       "%s: no %s in it, or it is no archive", path, name);
+                       "%s: has no %s, or is not an archive", path, name);
     qn_sw_gdal.CPLPushErrorHandler(qn_sw_gdal.CPLQuietErrorHandler);
     const size_t size = size_of(file);
     content = size <= most ? malloc(size ? size : 1) : NULL;

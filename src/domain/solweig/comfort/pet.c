@@ -1,6 +1,6 @@
-/* pet.c - the part of PET that all pixels share, and its stages.
+/* pet.c - the part of PET that is the same for all pixels, and its stages.
  *
- * In single precision, like the kernel.
+ * Computed in single precision, like the kernel.
  */
 #include "domain/solweig/comfort/comfort.h"
 
@@ -55,7 +55,7 @@ static float metabolism(const qn_sw_body *body)
     return (float)body->activity_w + rest;
 }
 
-/* Clothes: the share of the body they cover, and how they insulate. */
+/* Clothes: the fraction of the body they cover, and their insulation. */
 typedef struct clothes {
     float share, area, rcl, htcl;
 } clothes;
@@ -90,7 +90,7 @@ sw_pet_par qn_sw_pet_prepare(const qn_sw_body *body, double ta, double rh, doubl
         0.203f * powf((float)body->mass_kg, 0.425f) * powf((float)body->height_m, 0.725f);
     const clothes wear = clothes_of(body, area);
     const float vapour = (float)rh * 6.107f * powf(10.0f, 7.5f * t / (238.0f + t)) / 100.0f;
-    const float out = 0.47f * t + 21.0f; /* of the breath */
+    const float out = 0.47f * t + 21.0f; /* temperature of exhaled air */
     const float dry = 1010.0f * rtv, moist = 0.623f * VAPORIZATION / PRESSURE * rtv;
     const float breath =
         dry * (t - out) + moist * (vapour - 6.11f * powf(10.0f, 7.45f * out / (235.0f + out)));

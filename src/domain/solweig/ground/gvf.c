@@ -1,4 +1,4 @@
-/* gvf.c - buffers and stages of the view of the ground. */
+/* gvf.c - buffers and stages of the ground view factors. */
 #include "gvf.h"
 
 #include "kernel/sw_ground.gen.h"
@@ -12,7 +12,7 @@
 
 enum { GVF_LANES = 128 };
 
-/* Where rays go: in f32 on the host, so that all devices take the same steps. */
+/* The steps of rays, computed in f32 on the host so that they are the same on all devices. */
 
 static float azimuth_of(int ray)
 {
@@ -45,7 +45,7 @@ void qn_sw_gvf_steps(int second, int *row_col)
     }
 }
 
-/* The half turn around each azimuth, as walls are compared with it. */
+/* The half circle around each azimuth, for comparison with aspects of walls. */
 static void fill_sectors(const qn_sw_gvf_options *options, sw_gvf_sectors *out)
 {
     const float quarter = 1.57079632679490f;
@@ -105,7 +105,7 @@ static qn_status check(const qn_sw_gvf_options *o, qn_err *err)
     qn_sw_gvf_reach(o, &first, &second);
     if (o->has_walls && (second < first || second > SW_MAX_SECOND))
         return qn_fail(err, QN_ERR_LIMIT,
-                       "a person of %g m on pixels of %g m looks %d to %d steps far; "
+                       "a person of %g m on pixels of %g m needs rays of %d to %d steps; "
                        "the limit is %d",
                        (double)o->height_m, (double)o->pixel_m, first, second, SW_MAX_SECOND);
     return QN_OK;
@@ -189,7 +189,7 @@ static qn_range pixels_of(const qn_sw_gvf *gvf)
     return qn_range_2d(gvf->par.cols, gvf->par.rows);
 }
 
-/* Groups of lanes along rows. */
+/* The range of groups, with lanes along rows. */
 static qn_range groups_of(const qn_sw_gvf *gvf)
 {
     return qn_range_2d((gvf->par.cols + GVF_LANES - 1) / GVF_LANES, gvf->par.rows);

@@ -1,11 +1,11 @@
-/* gvf.h - the view of ground and walls below the horizon: the ground view factors.
+/* gvf.h - ground view factors: what a person sees of ground and walls below the horizon.
  *
- * Rays of 18 azimuths run over open ground until a building stops them. Their length depends on the
- * surface alone (stage gvf.geometry, once); the radiation they meet changes with shadow and weather
- * (stages ground and gvf.thermal, every step). Without walls stage ground does it all.
+ * Rays in 18 azimuths run over open ground until a building stops them. Their lengths depend only
+ * on the surface (stage gvf.geometry, once); the radiation along them changes with shadow and
+ * weather (stages ground and gvf.thermal, every step). Without walls stage ground does everything.
  *
- * Sides of a person matter under an isotropic sky only; elsewhere one plane is enough, and saves
- * most of the memory.
+ * The sides of a person matter only under an isotropic sky; otherwise one plane is enough, which
+ * saves most of the memory.
  */
 #ifndef QN_SOLWEIG_GROUND_GVF_H
 #define QN_SOLWEIG_GROUND_GVF_H
@@ -15,15 +15,15 @@
 
 typedef struct qn_sw_gvf_options {
     int cols, rows;
-    int has_sides;  /* planes SW_ALL, SW_N, ..; else SW_ALL alone */
-    int has_walls;  /* 0: no wall height is known at all */
+    int has_sides;  /* planes SW_ALL, SW_N, ..; else only SW_ALL */
+    int has_walls;  /* 0: no wall heights are known */
     float pixel_m;  /* side of a pixel */
     float height_m; /* of the person */
     float wall_albedo;
-    int water_class;       /* its emission has no excess: 3 as the reference has it, 7 is water;
+    int water_class;       /* its emission has no excess: 3 as in the reference, 7 is water;
                               -1: none, since there is no land cover */
     int divides_by_pixel;  /* distances in pixels are metres / pixel; the reference multiplies */
-    int aspect_in_radians; /* compares aspects in radians; the reference has degrees there */
+    int aspect_in_radians; /* compares aspects in radians; the reference uses degrees */
 } qn_sw_gvf_options;
 
 /* Rasters of the surface, borrowed. */
@@ -40,28 +40,28 @@ typedef struct qn_sw_gvf {
     sw_gvf_par par;
     sw_gvf_sectors sectors;
     qn_buf *offset;           /* table of steps */
-    qn_buf *block, *face;     /* length of rays, [18] or [36] bytes; walls that face them */
+    qn_buf *block, *face;     /* lengths of rays, [18] or [36] bytes; walls that face them */
     qn_buf *excess, *reflect; /* of the step, with a border */
-    qn_buf *nosh;             /* planes of albedo where nothing shades */
-    qn_buf *lup, *alb;        /* planes of results of a step */
+    qn_buf *nosh;             /* planes of unshaded albedo */
+    qn_buf *lup, *alb;        /* planes of results in a step */
 } qn_sw_gvf;
 
 qn_status qn_sw_gvf_new(qn_ctx *ctx, const qn_sw_gvf_options *options, qn_sw_gvf **out,
                         qn_err *err);
 void qn_sw_gvf_free(qn_sw_gvf *gvf);
 
-/* Adds the work that is done once for a surface. */
+/* Adds the stages that run once for a surface. */
 qn_status qn_sw_add_gvf_geometry(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ground_maps *maps,
                                  qn_err *err);
 
-/* Adds the light and heat that the ground of each pixel gives off in a step. `svf` is the total,
- * read only without walls; `wall_sun` (sunlit height of walls) is read only with them. */
+/* Adds the light and heat that each pixel of ground emits in a step. `svf`, the total, is read only
+ * without walls; `wall_sun` (sunlit height of walls) only with walls. */
 qn_status qn_sw_add_ground(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                            const qn_sw_ground_maps *maps, qn_buf *shadow, qn_buf *wall_sun,
                            qn_buf *svf, qn_err *err);
 
-/* Adds the part of that which a person sees, lup and alb; nothing without walls, where stage ground
- * has made them. */
+/* Adds the part of it that a person sees, lup and alb. Without walls it adds nothing, since stage
+ * ground has computed them. */
 qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                                 const qn_sw_ground_maps *maps, qn_err *err);
 
@@ -70,7 +70,7 @@ qn_status qn_sw_add_gvf_thermal(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_ste
 void qn_sw_gvf_reach(const qn_sw_gvf_options *options, int *first, int *second);
 void qn_sw_gvf_steps(int second, int *row_col);
 
-/* For checks: gvf.thermal as UMEP does it, with the total only, after the stage ground. */
+/* For checks: gvf.thermal as in UMEP, with the total only, after the stage ground. */
 qn_status qn_sw_add_gvf_umep(qn_sw_gvf *gvf, qn_graph *graph, const qn_sw_step_table *series,
                              const qn_sw_ground_maps *maps, qn_buf *row_col, qn_buf *wall_sun,
                              qn_err *err);

@@ -50,9 +50,9 @@ qn_status qn_sw_params_set_wall(qn_sw_params *params, const char *name, qn_err *
         params->wall.tmaxlst = walls[i].tmaxlst;
         return QN_OK;
     }
-    return qn_fail(err, QN_ERR_USAGE,
-                   "wall material \"%.60s\" is none of generic, cobblestone, brick, concrete, wood",
-                   name);
+    return qn_fail(
+        err, QN_ERR_USAGE,
+        "wall material \"%.60s\" is not one of generic, cobblestone, brick, concrete, wood", name);
 }
 
 void qn_sw_material_grids_free(qn_sw_material_grids *grids)

@@ -15,7 +15,7 @@ typedef struct {
     qn_err *err;
 } file;
 
-/* The object at "Albedo/Effective"/Value; NULL in *out when there is none. */
+/* The object at "Albedo/Effective"/Value; *out is NULL if there is none. */
 static qn_status find_values(const file *f, const char *section, const char *part,
                              const json_t **out)
 {
@@ -101,7 +101,7 @@ static qn_status take_covers(const file *f, const tables *t, qn_sw_params *param
             goto out;
         }
         if (id < 0 || id >= QN_SW_COVERS)
-            continue; /* walls have an entry of their own */
+            continue; /* walls have their own entry */
         qn_sw_material *m = &params->cover[id];
         const char *text = json_string_value(name);
 
@@ -154,7 +154,7 @@ out:
     return st;
 }
 
-/* One of two words; *out stays when it is absent. */
+/* Reads one of two words; *out is unchanged if it is absent. */
 static qn_status take_word(const file *f, const char *section, const json_t *values,
                            const char *key, const char *zero, const char *one, int *out)
 {
@@ -170,7 +170,7 @@ static qn_status take_word(const file *f, const char *section, const json_t *val
     return QN_OK;
 }
 
-/* Metres; values above 3 are centimetres. */
+/* Reads metres; values above 3 are centimetres. */
 static qn_status take_height(const file *f, const json_t *values, double *out)
 {
     double height = *out;

@@ -7,7 +7,7 @@
 
 typedef struct qn_sw_material {
     float albedo, emissivity;
-    float tgk, tstart; /* amplitude of the surface over the air: tgk * highest sun + tstart, K */
+    float tgk, tstart; /* amplitude over air temperature: tgk * highest sun + tstart, K */
     float tmaxlst;     /* hour of the highest surface temperature */
 } qn_sw_material;
 
@@ -18,7 +18,7 @@ typedef struct qn_sw_posture {
 
 typedef struct qn_sw_person {
     int pose;            /* QN_SW_STANDING or QN_SW_SITTING */
-    double abs_k, abs_l; /* absorbed share of short and long waves */
+    double abs_k, abs_l; /* absorbed fraction of short and long waves */
     double age, weight_kg, height_m, activity_w, clo;
     int is_female;
 } qn_sw_person;
@@ -37,10 +37,10 @@ typedef struct qn_sw_params {
 void qn_sw_params_default(qn_sw_params *out);
 
 /* Overwrites *params with the values of a file in UMEP's layout. Absent sections change nothing,
- * except trees: a file without them has leaves from day 100 to 300. */
+ * except that without the trees section leaves last from day 100 to 300. */
 qn_status qn_sw_params_read(const char *path, qn_sw_params *params, qn_err *err);
 
-/* "generic", "cobblestone", "brick", "concrete" or "wood"; albedo and emissivity stay. */
+/* "generic", "cobblestone", "brick", "concrete" or "wood"; albedo and emissivity do not change. */
 qn_status qn_sw_params_set_wall(qn_sw_params *params, const char *name, qn_err *err);
 
 /* The five properties of every pixel, each rows * cols. Layers of albedo and emissivity are used

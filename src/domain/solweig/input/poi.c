@@ -18,7 +18,7 @@ void qn_sw_pois_free(qn_sw_pois *pois)
     *pois = (qn_sw_pois){ 0 };
 }
 
-/* The points read so far. Calls below take `where`, the place in the file, for messages. */
+/* The points read so far. `where` in the calls below is the place in the file, for messages. */
 typedef struct {
     const char *path;
     const qn_sw_place *place;
@@ -38,7 +38,7 @@ static qn_status add_point(reader *r, const char *where, const char *name, doubl
     name = name && *name ? name : own;
     for (size_t i = 0; i < pois->n; i++) {
         if (strcmp(pois->list[i].name, name) == 0)
-            return qn_fail(r->err, QN_ERR_INPUT, "%s: the name \"%.60s\" is there twice", where,
+            return qn_fail(r->err, QN_ERR_INPUT, "%s: the name \"%.60s\" appears twice", where,
                            name);
     }
     QN_TRY(QN_GROW(pois->list, pois->n, &r->room, "points", r->err));

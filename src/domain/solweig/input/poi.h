@@ -1,4 +1,4 @@
-/* poi.h - points of interest: places whose values a run writes as a series. */
+/* poi.h - points of interest: a run writes a time series of values for each. */
 #ifndef QN_SOLWEIG_INPUT_POI_H
 #define QN_SOLWEIG_INPUT_POI_H
 
@@ -10,7 +10,7 @@ typedef struct qn_sw_poi {
     qn_i64 row, col;
 } qn_sw_poi;
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 typedef struct qn_sw_pois {
     qn_sw_poi *list;
     size_t n;

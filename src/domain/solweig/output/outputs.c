@@ -1,7 +1,7 @@
-/* outputs.c - rasters, and scratch files of tiles.
+/* outputs.c - writes rasters, and scratch files of tiles.
  *
- * The scratch file of a tile has the packed cores of all rasters, one after the other. After
- * rasters are committed, their room in it is given back to the disk.
+ * The scratch file of a tile has the packed cores of all rasters, one after the other. When rasters
+ * are committed, their space in it is freed.
  */
 #include "outputs.h"
 
@@ -21,7 +21,7 @@ enum { STRIP = 256, COMMIT_US = 20000000, SHORT_NAME = 64 };
 struct qn_sw_outputs {
     qn_sw_outputs_options options;
     qn_run_folder *folder;
-    qn_i64 tile; /* whose scratch file is open, or -1 */
+    qn_i64 tile; /* tile whose scratch file is open, or -1 */
     int fd;
 };
 
@@ -135,7 +135,7 @@ out:
     return st;
 }
 
-/* The rows of `part`, which has the width of the raster, from all tiles that have some of them. */
+/* Gathers the rows of `part`, which has the width of the raster, from all tiles. */
 static qn_status gather(qn_sw_outputs *o, size_t raster, const qn_window *part, float *cells,
                         float *packed, qn_err *err)
 {
@@ -170,7 +170,6 @@ out:
 
 /* Rasters. */
 
-/* The name of a raster in the folder. */
 static void raster_name(const qn_sw_outputs *o, size_t raster, char out[QN_SW_OUTPUT_NAME + 8])
 {
     char name[QN_SW_OUTPUT_NAME];
@@ -179,7 +178,7 @@ static void raster_name(const qn_sw_outputs *o, size_t raster, char out[QN_SW_OU
     snprintf(out, QN_SW_OUTPUT_NAME + 8, "%s.%s", name, qn_sw_has_geotiff() ? "tif" : "npy");
 }
 
-/* All of a raster: from `data`, or gathered from scratch files where that is NULL. */
+/* Writes a raster from `data`, or if that is NULL, from scratch files. */
 static qn_status write_raster(qn_sw_outputs *o, size_t raster, const float *data, qn_err *err)
 {
     const qn_sw_place *place = o->options.place;
@@ -224,7 +223,7 @@ qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const qn_tile *tile, size_
                               : write_raster(outputs, raster, data, err);
 }
 
-/* Gives back the room of rasters before `end`; not every disk can. */
+/* Frees the space of rasters before `end`, if the file system supports it. */
 static void release_pixels(qn_sw_outputs *o, size_t end)
 {
     for (qn_i64 t = 0; t < qn_tiles_count(o->options.tiles); t++) {
@@ -270,7 +269,7 @@ static void tile_key(qn_i64 tile, char out[SHORT_NAME])
     snprintf(out, SHORT_NAME, "tile.%lld", (long long)tile);
 }
 
-/* The fact of a tile is its number of steps, with the word "done" behind it at the end. */
+/* The fact of a tile is its number of steps, followed by the word "done" at the end. */
 static const char *tile_fact(const qn_sw_outputs *o, qn_i64 tile, long long *step)
 {
     char key[SHORT_NAME], *end = NULL;
@@ -290,7 +289,7 @@ qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile)
     return !rest ? 0 : strcmp(rest, " done") ? step : INT64_MAX;
 }
 
-/* Keeps a scratch file, or forgets it. */
+/* Calls `call` (keep or forget) for a scratch file. */
 static qn_status with(qn_sw_outputs *o, qn_status (*call)(qn_run_folder *, const char *, qn_err *),
                       const char *what, qn_i64 tile, qn_i64 step, qn_err *err)
 {

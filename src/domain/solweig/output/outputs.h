@@ -1,10 +1,10 @@
-/* outputs.h - the rasters of a run, and where it can be continued.
+/* outputs.h - writes the rasters of a run, and records its progress for a resume.
  *
- * A raster is written in one piece, from the first row to the last, so its bytes depend neither on
- * tiles nor on interruptions. With one tile that happens when its values come. With several, the
- * values of each tile lie in a scratch file until all tiles are done.
+ * A raster is written in one piece, from the first row to the last, so its bytes do not depend on
+ * tiles or interruptions. With one tile that happens as soon as its values arrive. With several,
+ * the values of each tile stay in a scratch file until all tiles are done.
  *
- * Rasters have numbers from 0; the caller says what they are called.
+ * Rasters have numbers from 0; the caller names them.
  */
 #ifndef QN_SOLWEIG_OUTPUT_OUTPUTS_H
 #define QN_SOLWEIG_OUTPUT_OUTPUTS_H
@@ -28,7 +28,7 @@ typedef struct qn_sw_outputs_options {
     /* "tmrt/tmrt_20060726_1300", without an ending. */
     void (*name)(void *user, size_t raster, char out[QN_SW_OUTPUT_NAME]);
 
-    /* Gets each part of a raster when it is written, from the north to the south; may be NULL. */
+    /* Called for each part of a raster when it is written, from north to south; may be NULL. */
     qn_status (*see)(void *user, size_t raster, const qn_window *part, const float *data,
                      qn_err *err);
     void *user;
@@ -37,12 +37,12 @@ typedef struct qn_sw_outputs_options {
 qn_status qn_sw_outputs_open(const qn_sw_outputs_options *options, qn_sw_outputs **out,
                              qn_err *err);
 
-/* Where the run puts its other files, too; what is in there is the state of the run. */
+/* The folder of the run, for its other files too; it has the state of the run. */
 qn_run_folder *qn_sw_outputs_folder(const qn_sw_outputs *outputs);
 
-/* The calls below are for one thread at a time. */
+/* Only one thread at a time may use the calls below. */
 
-/* The core of `tile` in raster number `raster`, packed. A second call replaces the first. */
+/* Writes the packed core of `tile` in raster number `raster`. A second call replaces the first. */
 qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const qn_tile *tile, size_t raster,
                               const float *data, qn_err *err);
 
@@ -50,7 +50,7 @@ qn_status qn_sw_outputs_write(qn_sw_outputs *outputs, const qn_tile *tile, size_
 qn_status qn_sw_outputs_scratch(qn_sw_outputs *outputs, const char *what, qn_i64 tile, qn_i64 step,
                                 char **path, qn_err *err);
 
-/* Progress. How many steps of a tile are on the disk, with the state after them: n_steps and more
+/* Progress: how many steps of a tile are on the disk, with the state after them. n_steps or more
  * means that the tile is done. */
 qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile);
 
@@ -59,11 +59,11 @@ qn_i64 qn_sw_outputs_progress(const qn_sw_outputs *outputs, qn_i64 tile);
 qn_status qn_sw_outputs_note(qn_sw_outputs *outputs, qn_i64 tile, qn_i64 step, int is_done,
                              qn_err *err);
 
-/* Writes the rasters of a run in several tiles, when all of them are done. */
+/* Writes the rasters of a run with several tiles, after all tiles are done. */
 qn_status qn_sw_outputs_assemble(qn_sw_outputs *outputs, qn_err *err);
 
-/* Frees; an unfinished run stays on the disk as far as it was committed. Returns whether there is
- * something to continue from. NULL is fine. */
+/* Frees the outputs; what an unfinished run has committed stays on the disk. Returns whether the
+ * run can be resumed with progress. NULL is fine. */
 int qn_sw_outputs_close(qn_sw_outputs *outputs);
 
 #endif

@@ -1,7 +1,7 @@
 /* map_png.c - maps.
  *
- * The picture is laid out once, in pixels: the title at the top, the map below it on the left, the
- * legend on its right, the bar of lengths under the map.
+ * The layout is fixed in pixels: the title at the top, the map below it on the left, the legend to
+ * its right, the scale bar below the map.
  */
 #include "domain/solweig/picture/map_png.h"
 #include "util/canvas.h"
@@ -53,7 +53,7 @@ void qn_sw_map_colour(double value, double low, double high, uint8_t rgb[3])
 
 /* The map. */
 
-/* How a grid becomes pixels: `zoom` pixels for a cell, or one pixel for `shrink` x `shrink`. */
+/* How a grid becomes pixels: `zoom` pixels per cell, or one pixel per `shrink` x `shrink` cells. */
 typedef struct {
     int zoom, shrink;
     int width, height;
@@ -70,7 +70,7 @@ static scale scale_of(qn_i64 rows, qn_i64 cols)
     return s;
 }
 
-/* Mean of the finite pixels of one block; NaN if none is. */
+/* Mean of the finite pixels of one block; NaN if there are none. */
 static double block_mean(const qn_sw_map_grid *g, size_t block)
 {
     if (g->value)
@@ -93,7 +93,7 @@ static void draw_grid(qn_canvas *c, const qn_sw_map_grid *g, scale s, double low
     }
 }
 
-/* Legend and lengths. */
+/* Legend and scale bar. */
 
 static void draw_legend(qn_canvas *c, int x, int height, double low, double high, const char *unit)
 {
@@ -128,14 +128,14 @@ static void draw_lengths(qn_canvas *c, scale s, double pixel_size)
     qn_canvas_text(c, MARGIN, y + 9, 1, text);
 }
 
-/* The scale's ends: the ones in `map`, or the least and the greatest value of the grid; far enough
- * apart that values between them can be distinguished. */
+/* The ends of the scale: those in `map`, or the smallest and largest value of the grid, widened so
+ * that values between them can be distinguished. */
 static void find_range(const qn_sw_map_grid *g, double *low, double *high)
 {
     const int is_asked = *low != *high;
     double a = is_asked ? *low : (double)g->low, b = is_asked ? *high : (double)g->high;
 
-    if (a > b) { /* not one finite value */
+    if (a > b) { /* no finite values */
         a = 0;
         b = 1;
     }

@@ -1,4 +1,4 @@
-/* radiation.c - stages of radiation. */
+/* radiation.c - the stages of radiation. */
 #include "radiation.h"
 
 #include "kernel/sw_aniso.gen.h"
@@ -23,7 +23,7 @@ sw_body qn_sw_body_standing(void)
                       .f_cyl = 0.28f };
 }
 
-/* 0.166666 is not a sixth, but it is the reference's number. */
+/* 0.166666 is not exactly a sixth, but the reference uses it. */
 sw_body qn_sw_body_sitting(void)
 {
     sw_body body = qn_sw_body_standing();

@@ -1,7 +1,7 @@
 /* summary.h - the summary of a series: grids of means, extremes and hours, and means per step.
  *
- * Accumulators of the core window stay on the device. One record of sums per step stays there too,
- * until it is read: 64 bytes a step.
+ * Accumulators of the core stay on the device, and so does one record of sums per step (64 bytes)
+ * until it is read.
  */
 #ifndef QN_SW_SUMMARY_H
 #define QN_SW_SUMMARY_H
@@ -15,7 +15,7 @@ typedef struct qn_sw_threshold {
     int by_day, by_night;
 } qn_sw_threshold;
 
-/* The part of the rasters that counts. */
+/* The part of the rasters that is summarised. */
 typedef struct qn_sw_core {
     int x0, y0, cols, rows;
 } qn_sw_core;
@@ -28,30 +28,30 @@ typedef struct qn_sw_summary {
     qn_buf *part, *records;
 } qn_sw_summary;
 
-/* `cols` is that of the rasters, dt_hours the interval of the first two rows (1 for one row). At
- * most SW_THRESHOLDS thresholds. */
+/* `cols` is the width of the rasters, dt_hours the interval of the first two steps (1 if there is
+ * one step). At most SW_THRESHOLDS thresholds. */
 qn_status qn_sw_summary_new(qn_ctx *ctx, int cols, qn_sw_core core, double dt_hours,
                             const qn_sw_threshold *thresholds, int n_thresholds, int n_steps,
                             qn_sw_summary **out, qn_err *err);
 void qn_sw_summary_free(qn_sw_summary *summary);
 
-/* Words of counts of a pixel. */
+/* Number of words for the counts of a pixel. */
 int qn_sw_summary_words(int n_thresholds, qn_i64 n_steps);
 
 /* Adds the stage that clears all accumulators. */
 qn_status qn_sw_add_summary_clear(qn_sw_summary *summary, qn_graph *graph, qn_err *err);
 
-/* Adds the present step. */
+/* Adds the stage that accumulates the current step. */
 qn_status qn_sw_add_summary(qn_sw_summary *summary, qn_graph *graph, const qn_sw_step_table *series,
                             qn_buf *tmrt, qn_buf *utci, qn_buf *shadow, qn_err *err);
 
-/* Adds the stage that makes grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32,
- * into `grid`. */
+/* Adds the stage that computes grid `which` (SW_GRID_*, or SW_GRIDS + threshold) of the core, f32,
+ * in `grid`. */
 qn_status qn_sw_add_summary_grid(qn_sw_summary *summary, qn_graph *graph, int which, qn_buf *grid,
                                  qn_err *err);
 
-/* Sums of a step over the valid pixels of the core; means of a raster are sums over tiles / counts
- * over tiles. shadow is for sun_fraction. */
+/* Sums of a step over the valid pixels of the core. The mean of a raster is the sum over tiles
+ * divided by the count over tiles. shadow is for sun_fraction. */
 typedef struct qn_sw_step_sums {
     double tmrt, utci, shadow;
     qn_i64 n_tmrt, n_utci;

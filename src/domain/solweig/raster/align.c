@@ -1,12 +1,12 @@
-/* align.c - the common grid of several layers. */
+/* align.c - moves several layers to a common grid. */
 #include "raster.h"
 #include "util/list.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define NEARLY       1e-6 /* metres: bounds and pixel sizes closer than this are the same */
-#define MOST_PIXEL_M 1e5  /* as of --pixel-size: how far the ground is seen is counted in pixels */
+#define NEARLY       1e-6 /* metres: bounds and pixel sizes closer than this count as equal */
+#define MOST_PIXEL_M 1e5  /* as in --pixel-size; the ground view counts distances in pixels */
 
 static qn_sw_box bounds_of(const qn_sw_place *place)
 {
@@ -26,7 +26,7 @@ static qn_status check_layers(const qn_sw_layer *layers, size_t n, qn_err *err)
         const qn_sw_place *p = &layers[i].raster->place;
 
         if (!qn_sw_same_crs(dsm->crs, p->crs))
-            return qn_fail(err, QN_ERR_INPUT, "%s: another reference system than that of %s",
+            return qn_fail(err, QN_ERR_INPUT, "%s: its reference system differs from that of %s",
                            layers[i].name, layers[0].name);
         if (dsm->is_placed && p->is_placed)
             continue;
@@ -40,7 +40,7 @@ static qn_status check_layers(const qn_sw_layer *layers, size_t n, qn_err *err)
     return QN_OK;
 }
 
-/* The place of a layer; a plain array has that of the DSM. */
+/* The place of a layer; that of the DSM for a plain array. */
 static const qn_sw_place *place_of(const qn_sw_layer *layers, size_t i)
 {
     const qn_sw_place *dsm = &layers[0].raster->place;
@@ -83,7 +83,7 @@ static qn_status check_box(const qn_sw_box *box, const qn_sw_box *all, qn_err *e
     return QN_OK;
 }
 
-/* The place of the grid over `box`; its reference system is borrowed from the DSM. */
+/* The place of a grid over `box`; its reference system is borrowed from the DSM. */
 static qn_status target_of(const qn_sw_layer *layers, const qn_sw_box *box, double asked,
                            qn_sw_place *out, qn_err *err)
 {
@@ -122,7 +122,7 @@ static int is_on_grid(const qn_sw_place *p, const qn_sw_place *target)
            fabs(-p->transform[5] - target->pixel_size) <= NEARLY;
 }
 
-/* Layer i on the target grid; *out stays absent if the layer is there already. */
+/* Resamples layer i to the target grid; *out stays absent if the layer is already on it. */
 static qn_status move_layer(const qn_sw_layer *layers, size_t i, const qn_sw_place *target,
                             qn_sw_raster *out, qn_err *err)
 {

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Versions of the library tried after the build's: GDAL 3.0 to 3.12. The functions we use have
- * kept their arguments over these; some have begun to return a result, which we do not read. */
+/* Versions of the library tried after the build's: GDAL 3.0 to 3.12. Our functions have the same
+ * arguments in all of them; some return a result only in newer versions, which we do not use. */
 enum { NEWEST = 38, OLDEST = 26 };
 
 static const struct {
@@ -37,7 +37,7 @@ static struct {
     char reason[256]; /* empty when loaded */
 } loaded = { .once = PTHREAD_ONCE_INIT };
 
-/* What GDAL says. */
+/* Messages of GDAL. */
 
 static void CPL_STDCALL keep_first(CPLErr level, QN_UNUSED CPLErrorNum number, const char *text)
 {
@@ -62,9 +62,9 @@ const char *qn_sw_gdal_said(const qn_sw_gdal_message *m, const char *otherwise)
 
 /* The files that GDAL writes.
  *
- * libtiff ignores some calls that fail, those that write the sizes of blocks among them. So files
- * are written by functions of ours, which make a failure of any call an error of GDAL, and by its
- * name. A file is its descriptor and one. */
+ * libtiff ignores some failed calls, for example when it writes the sizes of blocks. So files are
+ * written by our own functions, which turn a failure of any call into a GDAL error. A file handle
+ * is the descriptor plus one. */
 
 static int fd_of(void *file)
 {
@@ -130,7 +130,7 @@ static int close_file(void *file)
     return failed;
 }
 
-/* Once; 0: done. */
+/* Installs them once; returns 0 on success. */
 static int install_files(void)
 {
     VSIFilesystemPluginCallbacksStruct *made = qn_sw_gdal.VSIAllocFilesystemPluginCallbacksStruct();
@@ -152,7 +152,7 @@ static int install_files(void)
 
 /* Loading. */
 
-/* Keeps the reason why the first file could not be opened: the others are only substitutes. */
+/* Records only why the first file could not be opened, since the others are substitutes. */
 static void *open_library(const char *file)
 {
     void *lib = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
@@ -192,11 +192,11 @@ static void load(void)
             snprintf(loaded.reason, sizeof loaded.reason, "it has no %s", calls[i].name);
             return;
         }
-        /* By bytes: ISO C has no conversion from an object's address to a function's. */
+        /* Copied as bytes: ISO C cannot convert an object pointer to a function pointer. */
         memcpy((char *)&qn_sw_gdal + calls[i].at, &address, sizeof address);
     }
     if (install_files() != 0)
-        snprintf(loaded.reason, sizeof loaded.reason, "it takes no files of ours");
+        snprintf(loaded.reason, sizeof loaded.reason, "it cannot use our file functions");
 }
 
 qn_status qn_sw_gdal_load(const char *name, qn_err *err)
@@ -215,7 +215,7 @@ qn_status qn_sw_gdal_load(const char *name, qn_err *err)
 qn_status qn_sw_gdal_load(const char *name, qn_err *err)
 {
     return qn_fail(err, QN_ERR_UNSUPPORTED,
-                   "%s: needs GDAL, which this build is without; install libgdal-dev and build "
+                   "%s: needs GDAL, which this build lacks; install libgdal-dev and build "
                    "again, or use .npy",
                    name);
 }

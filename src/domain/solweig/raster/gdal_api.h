@@ -1,16 +1,16 @@
-/* gdal_api.h - the part of GDAL we use, loaded at run time, on first use.
+/* gdal_api.h - the part of GDAL we use, loaded at run time on first use.
  *
- * GDAL brings more than a hundred libraries along, and loading them takes 50 to 80 ms: only a
- * command that opens a GeoTIFF or an archive pays for that. Types come from GDAL's headers at build
- * time; a build without them has no table, and qn_sw_gdal_load says so.
+ * GDAL depends on more than a hundred libraries, and loading them takes 50 to 80 ms; only a command
+ * that opens a GeoTIFF or an archive pays for that. Types come from GDAL's headers at build time;
+ * in a build without them qn_sw_gdal_load fails.
  */
 #ifndef QN_SOLWEIG_INPUT_GDAL_API_H
 #define QN_SOLWEIG_INPUT_GDAL_API_H
 
 #include "util/status.h"
 
-/* Loads GDAL by the first call from any thread; it is never unloaded. QN_ERR_UNSUPPORTED when the
- * library (QUERN_GDAL_LIB, else the one of the build or another version) or one of its functions is
+/* The first call from any thread loads GDAL; it is never unloaded. QN_ERR_UNSUPPORTED if the
+ * library (QUERN_GDAL_LIB, else the version of the build or another one) or one of its functions is
  * missing; the message starts with `name`, the file that needs it. */
 qn_status qn_sw_gdal_load(const char *name, qn_err *err);
 
@@ -23,7 +23,7 @@ qn_status qn_sw_gdal_load(const char *name, qn_err *err);
 #include <gdal_frmts.h>
 #include <ogr_srs_api.h>
 
-/* Every function we load. */
+/* The functions to load. */
 #define QN_SW_GDAL_CALLS(X)                                                                        \
     X(CPLError)                                                                                    \
     X(CPLGetErrorHandlerUserData)                                                                  \
@@ -75,10 +75,10 @@ typedef struct qn_sw_gdal_api {
 #undef QN_SW_GDAL_MEMBER
 } qn_sw_gdal_api;
 
-/* Filled once qn_sw_gdal_load has succeeded. */
+/* Valid after qn_sw_gdal_load has succeeded. */
 extern qn_sw_gdal_api qn_sw_gdal;
 
-/* The first error that GDAL reports from listening to CPLPopErrorHandler. */
+/* The first error that GDAL reports while we listen, up to CPLPopErrorHandler. */
 typedef struct qn_sw_gdal_message {
     int is_set;
     char text[400];
@@ -87,8 +87,8 @@ typedef struct qn_sw_gdal_message {
 void qn_sw_gdal_listen(qn_sw_gdal_message *m);
 const char *qn_sw_gdal_said(const qn_sw_gdal_message *m, const char *otherwise);
 
-/* Files to be written are given to GDAL with this before their path: then none of their calls fails
- * without an error. */
+/* Prefix for the path of a file that GDAL writes, so that every failed call is reported as an
+ * error. */
 #define QN_SW_GDAL_FILES "/vsiquern/"
 
 #endif

@@ -1,4 +1,4 @@
-/* raster.c - rasters in memory, and files by their ending. */
+/* raster.c - rasters in memory, and in files of several formats. */
 #include "raster_impl.h"
 #include "util/file.h"
 #include "util/list.h"
@@ -137,7 +137,7 @@ qn_status qn_sw_check_transform(const char *name, const double transform[6], qn_
             return qn_fail(err, QN_ERR_INPUT, "%s: term %d of its transform is not finite", name,
                            i);
     }
-    /* Marches go along rows and columns, so a turned grid has no meaning for them. */
+    /* Rays are cast along rows and columns, so rotated grids cannot be used. */
     if (fabs(transform[ROTATION_X]) > 1e-9 || fabs(transform[ROTATION_Y]) > 1e-9)
         return qn_fail(err, QN_ERR_INPUT,
                        "%s: the grid is rotated (terms %g and %g, limit 1e-9); warp it to north-up",

@@ -1,8 +1,8 @@
-/* raster_gdal.c - rasters as GeoTIFF, by GDAL.
+/* raster_gdal.c - reads and writes rasters as GeoTIFF with GDAL.
  *
- * GDAL prints its errors and, when it closes a file, returns none. So every call here listens for
- * the first message, and that message decides whether the call failed. An open file means that GDAL
- * is loaded. In a build without GDAL the same functions fail and name what is missing.
+ * GDAL prints its errors and returns none when it closes a file. So every call here listens for the
+ * first message, which decides whether the call failed. While a file is open, GDAL is loaded. In a
+ * build without GDAL the functions fail and name what is missing.
  */
 #include "gdal_api.h"
 #include "raster_impl.h"
@@ -20,7 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_geotiff(void)
 {
-    qn_sw_gdal.GDALRegister_GTiff(); /* all of them would take a tenth of a second */
+    qn_sw_gdal.GDALRegister_GTiff(); /* registering all drivers would take a tenth of a second */
 }
 
 /* Reading. */
@@ -73,7 +73,7 @@ static qn_status open_set(tif_file *file, GDALAccess access_mode, qn_err *err)
     VSIStatBufL info;
     qn_sw_gdal_message m;
 
-    /* Unlike stat(), GDAL's own also finds files inside archives. */
+    /* Unlike stat(), GDAL's function also finds files inside archives. */
     if (qn_sw_gdal.VSIStatL(file->path, &info) != 0)
         return qn_fail(err, QN_ERR_IO, "cannot open %s: no such file", file->path);
     qn_sw_gdal_listen(&m);
@@ -90,7 +90,7 @@ static qn_status open_set(tif_file *file, GDALAccess access_mode, qn_err *err)
     return QN_OK;
 }
 
-/* The system must measure in metres: heights do, and slopes are height over distance. */
+/* The system must be in metres, like heights, since slopes are height over distance. */
 static qn_status check_projected(const char *path, const char *wkt, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -199,8 +199,8 @@ static void *pass(void *gate)
     return NULL;
 }
 
-/* Whether this process can start as many threads as GDAL wants, and a few more. GDAL hangs when it
- * cannot start one. */
+/* Whether this process can start as many threads as GDAL wants, and a few more. If GDAL cannot
+ * start one, it hangs. */
 static int has_threads(void)
 {
     enum { MOST = 1024, MORE = 4 };
@@ -345,7 +345,7 @@ static qn_status create_tif(const char *path, const qn_sw_place *place, void **h
     return qn_sw_gdal_load(path, err);
 }
 
-/* The others need a file that is open, and there is none. */
+/* The other functions need an open file, so they are never called. */
 #define read_tif   NULL
 #define close_tif  NULL
 #define write_tif  NULL

@@ -1,10 +1,10 @@
-/* raster_impl.h - what a file format does for rasters. */
+/* raster_impl.h - the interface of raster file formats. */
 #ifndef QN_SOLWEIG_INPUT_RASTER_IMPL_H
 #define QN_SOLWEIG_INPUT_RASTER_IMPL_H
 
 #include "raster.h"
 
-/* One file format. `file` is what its open calls returned. */
+/* One file format. `file` is the result of its open calls. */
 typedef struct qn_sw_format {
     const char *ending;
 
@@ -16,7 +16,7 @@ typedef struct qn_sw_format {
     /* Writing. */
     qn_status (*create)(const char *path, const qn_sw_place *place, void **file, qn_err *err);
     qn_status (*write)(void *file, qn_window window, const float *data, qn_i64 stride, qn_err *err);
-    qn_status (*finish)(void *file, qn_err *err); /* everything on the disk, or the reason */
+    qn_status (*finish)(void *file, qn_err *err); /* syncs the file, or fails */
 } qn_sw_format;
 
 extern const qn_sw_format qn_sw_format_npy, qn_sw_format_geotiff;
@@ -24,7 +24,7 @@ extern const qn_sw_format qn_sw_format_npy, qn_sw_format_geotiff;
 /* The format of `path` by its ending. */
 qn_status qn_sw_format_of(const char *path, const qn_sw_format **out, qn_err *err);
 
-/* Only north-up grids with pixels of positive size; `name` starts the message. */
+/* Accepts only north-up grids with pixels of positive size; `name` starts the message. */
 qn_status qn_sw_check_transform(const char *name, const double transform[6], qn_err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* raster_npy.c - rasters as NumPy arrays of two dimensions, and their places as JSON.
+/* raster_npy.c - rasters as two-dimensional NumPy arrays, with their places as JSON.
  *
- * Rows are read and written in place, so the cost of a window does not depend on the size of the
+ * Only the rows of a window are read or written, so its cost does not depend on the size of the
  * array. An array in Fortran order is read whole.
  */
 #include "raster_impl.h"
@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_BYTES = 66 * 1024 }; /* more than any header that is accepted */
+enum { HEAD_BYTES = 66 * 1024 }; /* larger than any accepted header */
 
 /* Places, as JSON. */
 
-/* "a/dsm.npy" into "a/dsm.place.json". */
+/* Converts "a/dsm.npy" to "a/dsm.place.json". */
 static qn_status name_of(const char *path, char **out, qn_err *err)
 {
     const size_t stem = strlen(path) - strlen(qn_sw_format_npy.ending);
@@ -43,7 +43,7 @@ static qn_status read_transform(const json_t *json, const char *name, double out
         const json_t *term = json_array_get(terms, i);
 
         if (!json_is_number(term))
-            QN_FAIL(err, QN_ERR_INPUT, "%s: term %zu of transform is no number", name, i);
+            QN_FAIL(err, QN_ERR_INPUT, "%s: term %zu of transform is not a number", name, i);
         out[i] = json_number_value(term);
     }
     st = qn_sw_check_transform(name, out, err);
@@ -103,7 +103,7 @@ out:
 typedef struct {
     char *path;
     int fd;
-    qn_npy array; /* type and shape; the data of an array in Fortran order */
+    qn_npy array; /* type and shape; data only if in Fortran order */
     size_t data_at;
 } npy_file;
 
@@ -167,8 +167,9 @@ static qn_status read_head(npy_file *file, qn_err *err)
     QN_TRY(read_at(file, head, bytes, 0, err));
     QN_TRY(qn_npy_parse(file->path, head, bytes, &file->array, &file->data_at, err));
     if (file->array.n_dims != 2 || file->array.dims[0] < 1 || file->array.dims[1] < 1)
-        QN_FAIL(err, QN_ERR_INPUT, "%s: a raster has two dimensions of at least 1, this array %d",
-                file->path, file->array.n_dims);
+        QN_FAIL(err, QN_ERR_INPUT,
+                "%s: a raster has two dimensions of at least 1, this array has %d", file->path,
+                file->array.n_dims);
     const size_t want =
         (size_t)qn_npy_elems(&file->array) * qn_npy_elem_bytes(file->array.type) + file->data_at;
     if ((size_t)info.st_size != want)

@@ -62,7 +62,7 @@ qn_status qn_sw_raster_out_close(qn_sw_raster_out *out, qn_err *err)
     return st;
 }
 
-/* All of it. */
+/* Whole rasters. */
 
 qn_status qn_sw_raster_save(const char *path, const qn_sw_raster *raster, qn_err *err)
 {

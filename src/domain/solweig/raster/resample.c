@@ -1,8 +1,8 @@
-/* resample.c - one raster on the grid of another.
+/* resample.c - resamples a raster to another grid.
  *
- * Both grids are north-up, so a target pixel gets a weight from each source row times one from each
- * source column. Bilinear weights fall linearly to zero over one source pixel, or over one target
- * pixel where that is larger: a coarser grid then sees every source pixel.
+ * Both grids are north-up, so the weight of a source pixel is a weight of its row times a weight of
+ * its column. Bilinear weights fall linearly to zero over one source pixel, or over one target
+ * pixel if that is larger, so that a coarser grid uses every source pixel.
  */
 #include "raster.h"
 
@@ -12,7 +12,7 @@
 /* Weights of the source pixels that one target pixel reads, along one axis. */
 typedef struct {
     qn_i64 first, n;
-    qn_i64 centre; /* the source pixel that holds the target's centre */
+    qn_i64 centre; /* the source pixel that contains the target's centre */
     double *weight;
 } taps;
 
@@ -32,7 +32,7 @@ static qn_i64 clamped(double i, qn_i64 n)
     return i < 0 ? 0 : i > (double)(n - 1) ? n - 1 : (qn_i64)i;
 }
 
-/* `u` is the target's centre in source pixels: pixel i covers i .. i + 1. */
+/* Computes weights. `u` is the target's centre in source pixels; pixel i covers i .. i + 1. */
 static void weigh(double u, double radius, qn_i64 n_source, taps *t)
 {
     const qn_i64 first = clamped(ceil(u - 0.5 - radius), n_source);
@@ -73,7 +73,7 @@ static qn_status make_axis(qn_i64 n_target, double start, double ratio, qn_i64 n
         double u = start + ((double)i + 0.5) * ratio;
         const double whole = round(u - 0.5) + 0.5;
 
-        /* A grid that is off by a whole number of pixels is copied, not blurred by rounding errors.
+        /* If a grid is off by whole pixels, rounding errors must not blur it.
          */
         u = fabs(u - whole) < 1e-6 ? whole : u;
         t->weight = a.weights + (size_t)i * room;
@@ -90,8 +90,8 @@ static qn_status make_axis(qn_i64 n_target, double start, double ratio, qn_i64 n
     return QN_OK;
 }
 
-/* NaN where the pixel under the centre is; elsewhere NaN has no weight, so gaps neither grow nor
- * shrink. */
+/* NaN if the pixel under the centre is NaN; other NaN pixels have no weight, so gaps neither grow
+ * nor shrink. */
 static float sample(const qn_sw_raster *from, const taps *ty, const taps *tx)
 {
     const qn_i64 cols = from->place.cols;

@@ -1,8 +1,8 @@
 /* figures.c - sums of every step in every tile, and values at points of interest.
  *
- * They are held by tile until the end, so that sums over tiles are added in one order: a resumed
- * run ends with the same bits. For that the figures of a tile are a part of its progress on the
- * disk.
+ * They are stored per tile until the end, so that sums over tiles are always added in the same
+ * order and a resumed run gives the same bits. For a resume the figures of a tile are saved with
+ * its progress.
  */
 #include "run_impl.h"
 

@@ -1,4 +1,4 @@
-/* files.c - what a run writes after its rasters: series as CSV, and run_metadata.json. */
+/* files.c - files written after the rasters: time series as CSV, and run_metadata.json. */
 #include "run_impl.h"
 
 #include "util/clock.h"
@@ -11,7 +11,7 @@
 
 /* Series. */
 
-/* An empty field where there is no number. */
+/* Writes a number, or an empty field for NaN. */
 static void put(qn_csv_writer *w, double value, const char *format)
 {
     char text[32];
@@ -98,7 +98,7 @@ out:
     return st;
 }
 
-/* What was computed, how, and where. */
+/* Metadata of the run. */
 
 static json_t *grid_of(const qn_sw_job *job)
 {
@@ -230,7 +230,7 @@ static json_t *telemetry_of(const qn_sw_job *job)
 
     if (r->n_tiles_done)
         return all;
-    /* The interrupted run had finished all tiles: none was timed. */
+    /* The interrupted run had finished all tiles, so nothing was timed. */
     json_object_del(all, "timestep_wall_time_s");
     json_object_del(all, "tile_turnaround_mean_ms");
     json_object_del(all, "tile_turnaround_p95_ms");

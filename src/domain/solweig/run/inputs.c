@@ -1,4 +1,4 @@
-/* inputs.c - layers and weather of a run, and everything that follows from them alone. */
+/* inputs.c - layers and weather of a run, and everything derived only from them. */
 #include "inputs.h"
 
 #include "domain/solweig/step/step.h"
@@ -13,10 +13,10 @@
 
 /* The city. */
 
-/* Lower steps in the ground are no walls, metres. */
+/* Metres; lower steps in the ground are not walls. */
 #define WALL_LIMIT 1.0
 
-/* The same product as in the stage walls. */
+/* Uses the same product as the stage walls. */
 static void turn_to_radians(qn_sw_city *city)
 {
     const size_t n = qn_sw_elems(&city->surface.dsm.place);
@@ -173,11 +173,10 @@ static qn_status read_weather(const qn_sw_run_config *config, qn_sw_forcing *r, 
         r->site = (qn_sw_site){ r->weather.latitude, r->weather.longitude, r->weather.elevation,
                                 r->weather.utc_offset };
     else
-        return qn_fail(
-            err, QN_ERR_USAGE,
-            "%s does not say where it is from: latitude, longitude and hours ahead of UTC "
-            "are needed (--lat, --lon and --utc)",
-            o->n_weather ? "the weather" : o->weather_files[0]);
+        return qn_fail(err, QN_ERR_USAGE,
+                       "%s does not say its location: latitude, longitude and hours ahead of UTC "
+                       "are needed (--lat, --lon and --utc)",
+                       o->n_weather ? "the weather" : o->weather_files[0]);
 out:
     return st;
 }

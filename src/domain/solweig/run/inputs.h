@@ -1,4 +1,4 @@
-/* inputs.h - what holds for all tiles: the city, and what drives each time step. */
+/* inputs.h - inputs of all tiles: the city, and the forcing of each time step. */
 #ifndef QN_SW_RUN_INPUTS_H
 #define QN_SW_RUN_INPUTS_H
 
@@ -11,26 +11,26 @@ static inline int qn_sw_patch_option(const qn_sw_run_config *config)
     return config->options.patches + 1;
 }
 
-/* The surface with everything that follows from it alone. Arrays are rows * cols. Zero-initialised
- * is empty. */
+/* The surface with everything derived only from it. Arrays are rows * cols. Zero-initialised:
+ * empty. */
 typedef struct qn_sw_city {
     qn_sw_surface surface; /* with walls, in degrees */
     float *wall_radians;
     uint8_t *buildings; /* 1 ground, 0 building */
-    uint8_t *class_of;  /* of ground: the land cover, or 0 */
+    uint8_t *class_of;  /* class of ground: the land cover, or 0 */
     qn_sw_material_grids ground;
     qn_sw_relief relief;
     int was_smoothed;
     double load_s, walls_s;
 } qn_sw_city;
 
-/* Reads the layers, and computes walls where they are not given. */
+/* Reads the layers, and computes walls if they are not given. */
 qn_status qn_sw_city_load(qn_ctx *ctx, const qn_sw_run_config *config, qn_sw_city *out,
                           qn_err *err);
 void qn_sw_city_free(qn_sw_city *city);
 
-/* Everything about the time steps that is equal for all pixels: made once on the host for all
- * steps, kept on the device, shared by the tiles. */
+/* Everything about the time steps that is the same for all pixels. It is computed once on the host
+ * for all steps, stays on the device, and is used by all tiles. */
 typedef struct qn_sw_forcing {
     qn_sw_weather weather;
     qn_sw_site site;
@@ -41,14 +41,13 @@ typedef struct qn_sw_forcing {
     qn_sw_step_table *table; /* on the device */
     sw_utci_par *utci;       /* without the number of columns */
     sw_pet_par *pet;         /* without the number of pixels */
-    uint64_t hash;           /* of all of it: other forcing gives other results */
+    uint64_t hash;           /* of all of it, to detect a change of the forcing */
 } qn_sw_forcing;
 
 qn_status qn_sw_forcing_make(qn_ctx *ctx, const qn_sw_run_config *config, int has_land_cover,
                              qn_sw_forcing *out, qn_err *err);
 void qn_sw_forcing_free(qn_sw_forcing *forcing);
 
-/* The person as PET takes it. */
 qn_sw_body qn_sw_body_of(const qn_sw_person *person);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct map {
 struct qn_sw_maps {
     map *list; /* by step, then by plane */
     size_t n;
-    qn_sw_map_grid grid; /* of the raster that is being written */
+    qn_sw_map_grid grid; /* of the raster being written */
     qn_sw_picture first[QN_SW_PICTURES];
 };
 
@@ -68,7 +68,7 @@ static void stem_of(const qn_sw_job *job, const map *m, char out[64])
     snprintf(out, 64, "%s_%s", qn_sw_plane_name(m->plane), stamp);
 }
 
-/* Writes the map, and holds it for the report if it is among the first. */
+/* Writes the map, and stores it for the report if it is one of the first. */
 static qn_status draw(qn_sw_job *job, size_t number, qn_err *err)
 {
     qn_sw_maps *maps = job->maps;
@@ -121,7 +121,7 @@ out:
     return st;
 }
 
-/* A map that the interrupted run has drawn is read from its file. */
+/* A map drawn by the interrupted run is read from its file. */
 qn_status qn_sw_maps_picture(const qn_sw_job *job, size_t i, const qn_sw_picture **out, qn_err *err)
 {
     qn_sw_picture *picture = &job->maps->first[i];

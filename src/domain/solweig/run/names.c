@@ -46,10 +46,11 @@ qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err
         const int plane = find(list, length);
 
         if (plane < 0)
-            return qn_fail(err, QN_ERR_USAGE,
-                           "'%.*s' is no output; there are tmrt, utci, pet, shadow, kdown, kup, "
-                           "ldown and lup, or none",
-                           (int)length, list);
+            return qn_fail(
+                err, QN_ERR_USAGE,
+                "'%.*s' is not an output; there are tmrt, utci, pet, shadow, kdown, kup, "
+                "ldown and lup, or none",
+                (int)length, list);
         set |= 1u << plane;
         if (!list[length])
             break;
@@ -105,7 +106,7 @@ void qn_sw_stamp_iso(qn_i64 minutes, char out[20])
 
 /* Rasters of a run. */
 
-/* That each time step writes. */
+/* Number of planes that each time step writes. */
 static size_t n_planes(const qn_sw_job *job)
 {
     return (size_t)__builtin_popcount(job->written);
@@ -128,7 +129,7 @@ size_t qn_sw_job_rasters(const qn_sw_job *job)
     return qn_sw_job_grid(job, job->options->no_summary ? 0 : qn_sw_grid_count(&job->scene));
 }
 
-/* The plane and time step of a raster; 0 for a summary grid. */
+/* Finds the plane and time step of a raster; returns 0 for a summary grid. */
 static int find_step(const qn_sw_job *job, size_t raster, size_t *step, qn_sw_plane *plane)
 {
     const size_t n = n_planes(job);

@@ -1,7 +1,7 @@
-/* plan.c - the tiles of a run: bytes of a pixel, margins, and the plan of an interrupted run.
+/* plan.c - the tiles of a run: bytes per pixel, margins, and the plan line of a run.
  *
- * The device memory of a tile has two peaks: at its start, when rays march over the sky and the
- * view of the ground is measured, and during the steps. The larger of the two counts.
+ * The device memory of a tile has two peaks: at its start, for sky view factors and the geometry of
+ * the ground view, and during the steps. The larger one counts.
  */
 #include "run_impl.h"
 
@@ -14,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the line of a plan begins that identifies unfinished runs. */
+/* The beginning of the plan line, which identifies unfinished runs. */
 #define PLAN_HEAD "solweig tile=%lld border=%lld+%lld"
 
-/* Of a GeoTIFF: cores of whole blocks are read and written without touching a block twice. */
+/* Blocks of a GeoTIFF: with cores of whole blocks no block is read or written twice. */
 enum { FILE_BLOCK = 256, LEAST_SIDE = 256 };
 
-/* Bytes, by the buffers that tile.c makes. */
+/* Bytes per pixel of the buffers that tile.c makes. */
 
 #define PLANE 4.0 /* bytes */
 
-/* Heights, walls, and the planes that marches need besides. */
+/* Heights, walls, and further planes for casting rays. */
 static double heights(const qn_sw_tile_needs *n)
 {
     return PLANE * (n->has_vegetation ? 9 : 4);
@@ -41,7 +41,7 @@ static double dirs(const qn_sw_tile_needs *n)
     return n->sky == QN_SW_ANISOTROPIC ? 1 : SW_DIRS;
 }
 
-/* Of the view of the ground what its geometry makes: albedo unshaded, lengths of rays, faces. */
+/* Results of the ground view's geometry: unshaded albedo, lengths of rays, faces. */
 static double geometry(const qn_sw_tile_needs *n)
 {
     return PLANE * dirs(n) + SW_RAYS + sizeof(u32);
@@ -65,7 +65,7 @@ static double summary(const qn_sw_tile_needs *n)
            (double)qn_sw_summary_words(n->n_thresholds, n->n_steps) * sizeof(u32);
 }
 
-/* View factors that steps read: all under an isotropic sky, else two and the bits of patches. */
+/* View factors that steps read: all for an isotropic sky, else two and the bits of patches. */
 static double sky(const qn_sw_tile_needs *n)
 {
     if (n->sky == QN_SW_ISOTROPIC)
@@ -73,8 +73,8 @@ static double sky(const qn_sw_tile_needs *n)
     return 2 * PLANE + words(n) * matrices(n);
 }
 
-/* Temporaries of the start lie in one allocation: view factors or bits that are not kept, before
- * them five planes of windows of heights, after them two of the ground's view. */
+/* Temporaries of the start share one allocation: first five planes of windows of heights, then view
+ * factors or bits that steps do not read, then two planes of the ground view. */
 static double start_temps(const qn_sw_tile_needs *n)
 {
     const double march = n->sky == QN_SW_ISOTROPIC
@@ -89,7 +89,7 @@ static double at_start(const qn_sw_tile_needs *n)
     return heights(n) + ground() + 2 * PLANE + geometry(n) + sky(n) + start_temps(n) + summary(n);
 }
 
-/* Shadow, and where the view of the ground has no sides to lend Tmrt, UTCI and PET. */
+/* Shadow; also Tmrt, UTCI and PET if they cannot use the planes of the ground view's sides. */
 static double results(const qn_sw_tile_needs *n)
 {
     const int is_lent = n->sky == QN_SW_ISOTROPIC;
@@ -97,7 +97,7 @@ static double results(const qn_sw_tile_needs *n)
     return PLANE + (is_lent ? 0 : PLANE * (n->has_pet ? 3 : 2));
 }
 
-/* Lup, albedo and delayed state of the view, and its two bordered planes of a step. */
+/* Lup, albedo and delayed state of the ground view, and its two bordered planes per step. */
 static double in_steps(const qn_sw_tile_needs *n)
 {
     const double view = 3 * PLANE * dirs(n) + 2 * PLANE;
@@ -113,7 +113,7 @@ qn_tiles_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs)
     const double layers = heights(needs) + ground();
     const double views = needs->sky == QN_SW_ISOTROPIC ? PLANE * SW_VIEW_PLANES : 0;
 
-    /* The host has the layers of a tile and of the next one, and steps on their way to files. */
+    /* The host has the layers of a tile and of the next one, and steps waiting to be written. */
     return (qn_tiles_cost){ .device = fmax(at_start(needs), in_steps(needs)),
                             .host = 2 * layers + 64,
                             .widest = fmax(start_temps(needs), views) };
@@ -121,8 +121,8 @@ qn_tiles_cost qn_sw_tile_cost(const qn_sw_tile_needs *needs)
 
 /* Tiles. */
 
-/* Pixels that the view of the ground reaches over, and those that shadows come from: a pixel reads
- * shadows `padding` pixels away, and each of those needs its full march. */
+/* The padding is the reach of the ground view, and the border that of shadows: a pixel reads
+ * shadows `padding` pixels away, and each of those needs its whole ray. */
 static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
 {
     const qn_sw_place *place = &job->city.surface.dsm.place;
@@ -143,7 +143,7 @@ static void set_margins(const qn_sw_job *job, qn_tiles_needs *needs)
     needs->padding = second > 1 ? second - 1 : 0;
 }
 
-/* The numbers of a plan's line; 0 when it has another form. */
+/* Reads the numbers of a plan line; returns 0 if it has another form. */
 static int read_plan(const char *line, qn_i64 *core, int *has_margin)
 {
     static const char *const names[] = { "tile=", "border=", "+" };
@@ -162,8 +162,8 @@ static int read_plan(const char *line, qn_i64 *core, int *has_margin)
     return 1;
 }
 
-/* A resumed run continues with its tiles, unless others are asked for: memory may have been larger
- * or smaller when it began. 1: there are such tiles. */
+/* A resumed run continues with its old tiles unless others are requested, because available memory
+ * may have changed. Returns 1 if there are old tiles. */
 static int resume_tiles(const qn_sw_job *job, qn_tiles_needs *needs)
 {
     char *plan;
@@ -209,7 +209,7 @@ void qn_sw_job_plan(qn_sw_job *job)
 
 /* The line of the plan. */
 
-/* Of everything that outputs depend on. */
+/* A hash of everything that outputs depend on. */
 static uint64_t hash_of(const qn_sw_job *job)
 {
     const qn_sw_run_config *c = job->config;

@@ -1,7 +1,7 @@
-/* progress.c - what of a tile is on the disk, so that an interrupted run loses little.
+/* progress.c - saves the progress of a tile, so that an interrupted run loses little.
  *
- * Steps depend on those before them by the state of the tile alone: delayed radiation and the sums
- * of the summary. A checkpoint is this state, and the figures so far.
+ * A step depends on earlier ones only through the state of the tile: delayed radiation and the sums
+ * of the summary. A checkpoint is this state and the figures so far.
  */
 #include "run_impl.h"
 
@@ -80,7 +80,7 @@ static qn_status save_state(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_
     QN_TRY(
         qn_sw_outputs_scratch(job->outputs, "state", slot->tile.number, (qn_i64)step, &path, err));
     QN_TRY(qn_out_direct(path, &out, err));
-    slot->stage = "checkpoint"; /* what a device fails in from here on */
+    slot->stage = "checkpoint"; /* the stage that a device failure from here on is reported for */
     QN_TRY(qn_sw_tile_save(job->tile, out.file, err));
     slot->stage = NULL;
     QN_TRY(qn_out_commit(&out, err));

@@ -1,4 +1,4 @@
-/* report.c - report.html: maps, series, times, on one page. */
+/* report.c - writes report.html with maps, series and times. */
 #include "run_impl.h"
 
 #include "util/page/chart.h"
@@ -15,7 +15,7 @@ typedef struct curves {
     size_t n;
 } curves;
 
-/* `mean` is a member of the first step; NULL: Tmrt at a point of interest. */
+/* `mean` points to a member of the first step; NULL: Tmrt at a point of interest. */
 static void add_curve(const qn_sw_job *job, curves *c, qn_page *page, const char *name,
                       const double *mean, size_t poi, int is_dashed)
 {

@@ -1,4 +1,4 @@
-/* run.c - a run from its configuration to its files. */
+/* run.c - runs a configuration and writes its files. */
 #include "run_impl.h"
 
 #include "domain/solweig/shadow/shadow.h"
@@ -21,7 +21,7 @@ void qn_sw_job_advance(qn_sw_job *job, const char *phase, double share)
 
 /* The start. */
 
-/* Sky view factors of an earlier run, where they are those of this surface. */
+/* Reads sky view factors of an earlier run, if they belong to this surface. */
 static qn_status read_svf(qn_sw_job *job, qn_err *err)
 {
     const int option = qn_sw_patch_option(job->config);
@@ -116,8 +116,7 @@ static qn_status open_outputs(qn_sw_job *job, qn_err *err)
     QN_TRY(qn_sw_outputs_open(&options, &job->outputs, err));
     if (qn_run_folder_is_shared(qn_sw_outputs_folder(job->outputs)))
         qn_log_put(qn_ctx_log(job->ctx), QN_LOG_WARN,
-                   "%s: files of an earlier run with other options stay beside those of this run",
-                   options.folder);
+                   "%s: also has files of an earlier run with other options", options.folder);
     for (qn_i64 t = 0; t < qn_tiles_count(&job->result->plan); t++)
         job->progress[t] = qn_sw_outputs_progress(job->outputs, t);
     job->result->was_finished =
@@ -172,7 +171,7 @@ out:
     return st;
 }
 
-/* Returns whether an interrupted run has left something to continue from. */
+/* Frees everything. Returns whether the run, if interrupted, can be resumed with progress. */
 static int drop(qn_sw_job *job)
 {
     int has_progress;
@@ -190,7 +189,7 @@ static int drop(qn_sw_job *job)
     return has_progress;
 }
 
-/* All tiles, and the files of all of them. */
+/* Computes all tiles and writes their files. */
 static qn_status compute(qn_sw_job *job, double start, qn_err *err)
 {
     qn_status st = QN_OK;

@@ -1,8 +1,8 @@
-/* run.h - how hot it feels across a city, for every time step of a weather file.
+/* run.h - radiant temperature and comfort across a city, for every time step of a weather file.
  *
- * One call reads rasters and weather, cuts the raster into tiles that fit into the device, and
- * takes each tile through all steps. Meanwhile the data of a tile stay on the device, and only the
- * requested results come back. Results do not depend on the tiles, to the bit.
+ * One call reads rasters and weather, cuts the raster into tiles that fit on the device, and takes
+ * each tile through all steps. The data of a tile stay on the device, and only requested results
+ * are copied back. Tiling does not change a single bit of the results.
  */
 #ifndef QN_SW_RUN_H
 #define QN_SW_RUN_H
@@ -15,7 +15,7 @@
 #include "domain/solweig/weather/weather.h"
 #include "engine/engine.h"
 
-/* The rasters of a time step that a run can hand out. */
+/* The rasters of a time step that a run can output. */
 typedef enum qn_sw_plane {
     QN_SW_TMRT,
     QN_SW_UTCI,
@@ -36,38 +36,38 @@ typedef unsigned qn_sw_plane_set;
 const char *qn_sw_plane_name(qn_sw_plane plane); /* "tmrt", also its folder */
 const char *qn_sw_plane_unit(qn_sw_plane plane);
 
-/* "tmrt,utci" into a set. "none" is the empty one; a name that is none of them is QN_ERR_USAGE. */
+/* Parses "tmrt,utci" into a set; "none" is the empty set. An unknown name is QN_ERR_USAGE. */
 qn_status qn_sw_planes_parse(const char *list, qn_sw_plane_set *out, qn_err *err);
 
-/* What a run was asked for: checked options, and what their texts and files say. Texts and arrays
- * are the caller's, for the time of the call. */
+/* The configuration of a run: checked options, and the parsed content of their texts and files.
+ * Texts and arrays belong to the caller and are used during the call. */
 typedef struct qn_sw_run_config {
     qn_sw_layer_options layers;
     qn_sw_run_options options;
-    qn_sw_weather_options steps; /* which of the weather */
+    qn_sw_weather_options steps; /* which steps of the weather */
     qn_sw_params params;         /* materials, trees, person and pose */
     qn_sw_plane_set outputs;
-    qn_sw_threshold thresholds[SW_THRESHOLDS]; /* of UTCI hours */
+    qn_sw_threshold thresholds[SW_THRESHOLDS]; /* for UTCI hours */
     int n_thresholds;
 } qn_sw_run_config;
 
-/* A step of a tile, as an observer sees it: planes of the core, rows * cols packed. */
+/* A step of a tile for an observer: packed planes of the core, rows * cols. */
 typedef struct qn_sw_step_view {
     size_t step;
     const qn_sw_weather_row *weather;
     const qn_sw_sky_step *sky;
     const qn_sw_place *place;         /* of the whole raster */
-    qn_window window;                 /* the core in it */
-    const float *plane[QN_SW_PLANES]; /* NULL where not asked for */
+    qn_window window;                 /* the core in the raster */
+    const float *plane[QN_SW_PLANES]; /* NULL if not requested */
 } qn_sw_step_view;
 
 typedef struct qn_sw_run_hooks {
-    /* Share done, 0 to 1, never backwards; may be NULL. */
+    /* Fraction done, 0 to 1, never decreasing; may be NULL. */
     void (*progress)(void *user, const char *phase, double share);
 
-    /* Called after every step of every tile with the planes of `watched`; may be NULL. A tile that
-     * a device lost is done again: its steps then come twice, with equal planes. A failure ends the
-     * run. */
+    /* Called after every step of every tile with the planes of `watched`; may be NULL. If a device
+     * loses a tile, it is redone, and its steps are observed twice with equal planes. A failure
+     * ends the run. */
     qn_status (*observe)(void *user, const qn_sw_step_view *view, qn_err *err);
     qn_sw_plane_set watched;
     void *user;
@@ -75,13 +75,14 @@ typedef struct qn_sw_run_hooks {
 
 typedef struct qn_sw_run_times {
     double load_s, walls_s, svf_s, steps_s, write_s, total_s;
-    double step_mean_s;               /* of a step of a tile; NaN, as are the next two, where an
-                                       * interrupted run had finished all tiles */
-    double tile_mean_ms, tile_p95_ms; /* from its first work to its last file */
+    /* Of one step of a tile; NaN, like the next two, if an interrupted run had finished all
+     * tiles. */
+    double step_mean_s;
+    double tile_mean_ms, tile_p95_ms; /* from the start of a tile to its last file */
     double stitch_ms;                 /* copying cores out */
 } qn_sw_run_times;
 
-/* Zero-initialised is empty. */
+/* Zero-initialised: empty. */
 typedef struct qn_sw_run_result {
     qn_sw_place place;
     qn_sw_step *steps;
@@ -91,20 +92,20 @@ typedef struct qn_sw_run_result {
     qn_sw_site site;
     float max_height;
     int n_tiles_done, n_tiles_resumed; /* computed now; finished by the interrupted run */
-    qn_i64 n_steps_resumed;            /* of tiles that it had begun */
-    int n_tiles_ahead; /* whose layers were cut while the tile before was computed */
-    int queue_peak;    /* items of host work that were waiting or running at once */
+    qn_i64 n_steps_resumed;            /* finished steps of tiles it had begun */
+    int n_tiles_ahead;                 /* tiles whose layers were cut during the previous tile */
+    int queue_peak;                    /* most items of host work waiting or running at once */
     int has_vegetation, has_land_cover;
     int was_smoothed;        /* the DEM had whole metres */
-    int was_finished;        /* before: nothing was computed, and there are no steps */
-    int svf_was_read;        /* from the folder */
-    char svf_note[160];      /* why not; "" where no folder was given */
-    uint64_t h2d_bytes_loop; /* went to the device inside the loops over steps */
-    uint64_t d2h_bytes_loop; /* came from it */
+    int was_finished;        /* by an earlier run: nothing was computed, and there are no steps */
+    int svf_was_read;        /* read from the folder */
+    char svf_note[160];      /* why it was not read; "" if no folder was given */
+    uint64_t h2d_bytes_loop; /* uploaded inside the loops over steps */
+    uint64_t d2h_bytes_loop; /* downloaded */
 } qn_sw_run_result;
 
-/* A failure leaves what is finished, for a run with `resume`. `result` may be NULL; else it is
- * empty before, and the caller frees it. */
+/* After a failure, finished work stays for a run with `resume`. `result` may be NULL; else pass an
+ * empty one and free it. */
 qn_status qn_sw_simulate(qn_ctx *ctx, const qn_sw_run_config *config, const qn_sw_run_hooks *hooks,
                          qn_sw_run_result *result, qn_err *err);
 void qn_sw_run_result_free(qn_sw_run_result *result);

@@ -1,4 +1,4 @@
-/* run_impl.h - a run in progress, as its files share it. */
+/* run_impl.h - the state of a run, shared by the files of this folder. */
 #ifndef QN_SW_RUN_IMPL_H
 #define QN_SW_RUN_IMPL_H
 
@@ -11,7 +11,7 @@
 typedef struct qn_sw_job qn_sw_job;
 typedef struct qn_sw_maps qn_sw_maps;
 
-/* A map as a file in memory. */
+/* A map file in memory. */
 typedef struct qn_sw_picture {
     char name[64]; /* "tmrt_20060726_1300" */
     char *png;
@@ -22,12 +22,12 @@ typedef struct qn_sw_picture {
 typedef struct qn_sw_figures {
     size_t n_steps;
     qn_i64 n_tiles;
-    qn_sw_step_sums **sums; /* by tile: [n_steps], NULL until the tile begins */
+    qn_sw_step_sums **sums; /* per tile: [n_steps], NULL until the tile begins */
     qn_sw_pois pois;
     float *at_pois; /* [poi][step][plane]; NaN where not computed */
 } qn_sw_figures;
 
-/* Planes of a core on the host, on their way to files. */
+/* Planes of a core on the host, waiting to be written. */
 typedef struct qn_sw_step_slot {
     qn_sw_job *job;
     size_t step;
@@ -51,10 +51,10 @@ struct qn_sw_job {
     qn_sw_svf_arrays cached; /* sky view factors of an earlier run */
     qn_sw_scene scene;
     qn_sw_ray_tables tables;
-    qn_sw_tile *tile; /* that is being computed */
+    qn_sw_tile *tile; /* being computed */
     qn_sw_figures figures;
     qn_sw_outputs *outputs;                   /* NULL without a folder */
-    qn_sw_plane_set written, watched, wanted; /* as files; by the observer; by either */
+    qn_sw_plane_set written, watched, wanted; /* for files; for the observer; for either */
     qn_sw_maps *maps;
     qn_write_queue *queue;
     qn_sw_step_slot slots[QN_SW_SLOTS];
@@ -66,23 +66,23 @@ struct qn_sw_job {
     qn_i64 *progress;   /* of each tile: steps on the disk; QN_SW_TILE_DONE */
     qn_pace pace;       /* of checkpoints */
     double *tile_ms;
-    double share; /* of the work, as last reported */
+    double share; /* fraction of the work last reported */
 };
 
-/* Progress goes forward only. */
+/* Reports progress, which never goes backwards. */
 void qn_sw_job_advance(qn_sw_job *job, const char *phase, double share);
 
 /* plan.c: cuts the raster into tiles. */
 void qn_sw_job_plan(qn_sw_job *job);
 
-/* The line of the plan that identifies an unfinished run: it differs where outputs could. */
+/* The plan line, which identifies an unfinished run: it differs whenever outputs might. */
 void qn_sw_job_plan_line(const qn_sw_job *job, char *out, size_t size);
 
-/* tiles.c: all tiles through all steps. */
+/* tiles.c: takes all tiles through all steps. */
 qn_status qn_sw_job_tiles(qn_sw_job *job, qn_err *err);
 
-/* writes.c: host work beside the computation. A slot is filled, then put; a grid's `data` changes
- * hands, even on failure. */
+/* writes.c: host work during the computation. A slot is filled, then put; put takes ownership of a
+ * grid's `data`, even on failure. */
 qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err);
 void qn_sw_job_writes_end(qn_sw_job *job);
 qn_sw_step_slot *qn_sw_job_slot(qn_sw_job *job);
@@ -104,7 +104,7 @@ static inline float *qn_sw_figures_at(const qn_sw_figures *figures, size_t poi, 
     return figures->at_pois + (poi * figures->n_steps + step) * QN_SW_PLANES;
 }
 
-/* Memory for the sums of a tile. */
+/* Allocates the sums of a tile. */
 qn_status qn_sw_figures_begin(qn_sw_figures *figures, qn_i64 tile, qn_err *err);
 
 /* Saves the figures of a tile to a file, and loads them. */
@@ -113,21 +113,21 @@ qn_status qn_sw_figures_save(qn_sw_figures *figures, const char *path, const qn_
 qn_status qn_sw_figures_load(qn_sw_figures *figures, const char *path, const qn_tile *tile,
                              qn_err *err);
 
-/* Step number `step` over all tiles. */
+/* The figures of step number `step` over all tiles. */
 qn_sw_step qn_sw_figures_step(const qn_sw_figures *figures, const qn_sw_forcing *forcing,
                               size_t step);
 
-/* files.c: writes everything that follows the rasters. */
+/* files.c: writes all files after the rasters. */
 qn_status qn_sw_job_files(qn_sw_job *job, qn_err *err);
 
-/* maps.c: *out is NULL when no maps were requested. A map sees its raster part by part, from the
- * north to the south, and is then drawn and written. */
+/* maps.c: *out is NULL when no maps were requested. A map gets its raster part by part, from north
+ * to south, and is then drawn and written. */
 qn_status qn_sw_maps_new(const qn_sw_job *job, qn_sw_maps **out, qn_err *err);
 void qn_sw_maps_free(qn_sw_maps *maps);
 qn_status qn_sw_maps_see(qn_sw_job *job, size_t step, qn_sw_plane plane, const qn_window *part,
                          const float *data, qn_err *err);
 
-/* The first maps, for the report. */
+/* The first maps are used in the report. */
 enum { QN_SW_PICTURES = 6 };
 size_t qn_sw_maps_count(const qn_sw_maps *maps);
 qn_status qn_sw_maps_picture(const qn_sw_job *job, size_t i, const qn_sw_picture **out,
@@ -136,26 +136,24 @@ qn_status qn_sw_maps_picture(const qn_sw_job *job, size_t i, const qn_sw_picture
 /* report.c */
 qn_status qn_sw_write_report(const qn_sw_job *job, qn_err *err);
 
-/* progress.c: what of the tile that is being computed is on the disk. */
+/* progress.c: saves and restores the progress of the current tile. */
 
-/* Continues the tile, which has just been opened, where it was interrupted; *step is its next
- * one. */
+/* Restores a newly opened tile to where it was interrupted; *step is its next step. */
 qn_status qn_sw_job_restore(qn_sw_job *job, const qn_tile_slot *slot, size_t *step, qn_err *err);
 
 /* Saves the state after the first `step` steps, if that is due. */
 qn_status qn_sw_job_save(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err);
 
-/* The figures of a tile that is done. */
 qn_status qn_sw_job_load_figures(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 qn_status qn_sw_job_end_tile(qn_sw_job *job, const qn_tile *tile, qn_err *err);
 
-/* names.c. Rasters of a run have numbers: those of time steps first, then summary grids. */
+/* names.c. Rasters of a run are numbered: first those of time steps, then summary grids. */
 size_t qn_sw_job_rasters(const qn_sw_job *job);
 size_t qn_sw_job_raster(const qn_sw_job *job, size_t step, qn_sw_plane plane);
 size_t qn_sw_job_grid(const qn_sw_job *job, int which);
 void qn_sw_job_raster_name(void *job, size_t raster, char out[QN_SW_OUTPUT_NAME]);
 qn_status qn_sw_job_see(void *job, size_t raster, const qn_window *part, const float *data,
-                        qn_err *err); /* the map of a raster of a step */
+                        qn_err *err); /* adds the map of a raster of a step */
 
 int qn_sw_grid_count(const qn_sw_scene *scene);
 

@@ -1,7 +1,7 @@
 /* tile.c - the graphs of a tile.
  *
- * Under an anisotropic sky only two of the fifteen planes of view factors are read in a step, and
- * under an isotropic one no bits at all; what is not read lives in the graph of the start alone.
+ * With an anisotropic sky a step reads only two of the fifteen planes of view factors, and with an
+ * isotropic sky it reads no bits; data that steps do not read exist only in the graph of the start.
  */
 #include "tile.h"
 
@@ -119,8 +119,8 @@ out:
     return st;
 }
 
-/* A plane of results that is written after the last read of `alb` in a step: one of its planes,
- * where sides have planes of their own. */
+/* Makes a plane of results that is written after the last read of `alb` in a step. If sides have
+ * their own planes, it shares one of the planes of `alb`. */
 static qn_status make_aliased(qn_sw_tile *tile, const char *name, int plane, qn_buf **out,
                               qn_err *err)
 {
@@ -149,7 +149,8 @@ out:
 
 /* Before the first step. */
 
-/* Plane number `plane` of `from` into a buffer of its own: times one changes no bit. */
+/* Copies plane number `plane` of `from` to a buffer of its own; multiplying by one changes no
+ * bit. */
 static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixels, qn_buf *to,
                           qn_err *err)
 {
@@ -162,7 +163,7 @@ static qn_status add_copy(qn_graph *graph, qn_buf *from, int plane, qn_i64 pixel
                           args, err);
 }
 
-/* Bits, or a temporary in their place where no step reads them. */
+/* Makes a buffer for bits, or a temporary if no step reads them. */
 static qn_status bits_buffer(qn_sw_tile *tile, qn_graph *graph, const char *name, int is_needed,
                              int n_words, qn_buf **own, qn_buf **out, qn_err *err)
 {
@@ -231,8 +232,8 @@ out:
     return st;
 }
 
-/* The start has found which walls face which ray, so the layers of walls can go. Idle memory is
- * freed, since steps have no arrays of the sizes that the start needed. */
+/* The start has found which walls face which ray, so the layers of walls are dropped. Idle memory
+ * is freed, since steps need no arrays of these sizes. */
 static void drop_start(qn_sw_tile *tile)
 {
     qn_buf_free(tile->maps.wall_height);
@@ -281,7 +282,7 @@ out:
 static qn_status build_step(qn_sw_tile *tile, const qn_sw_ray_tables *tables, qn_err *err)
 {
     qn_sw_step_table *table = tile->scene->forcing->table;
-    /* Sunlit walls are read early in a step, and the index of comfort is made late in it. */
+    /* Sunlit walls are read early in a step and UTCI is computed late, so they share a plane. */
     qn_buf *const wall_sun = tile->utci;
     const qn_sw_shade shade = { tile->shade, wall_sun, NULL };
     const int cols = (int)tile->place.padded.cols, rows = (int)tile->place.padded.rows;

@@ -1,4 +1,4 @@
-/* tile_data.c - what goes to a tile and what comes back: layers, view factors, cores, pixels. */
+/* tile_data.c - uploads layers and view factors of a tile, downloads cores and pixels. */
 #include "tile.h"
 
 #include "util/list.h"
@@ -10,7 +10,7 @@
 
 /* A layer of the whole raster, and the window of it that a tile needs. */
 typedef struct layer {
-    const void *data; /* NULL where there is none */
+    const void *data; /* NULL: absent */
     size_t bytes;     /* of a pixel */
     const qn_window *window;
 } layer;
@@ -48,7 +48,7 @@ qn_status qn_sw_cut_make(const qn_sw_city *city, const qn_tile *place, qn_sw_cut
             continue;
         s.bytes[i] = qn_window_pixels(l->window) * l->bytes;
         if (l->window->rows == whole->rows && l->window->cols == whole->cols) {
-            memcpy(&s.data[i], &l->data, sizeof s.data[i]); /* read only, though buffers say not */
+            memcpy(&s.data[i], &l->data, sizeof s.data[i]); /* never written */
             s.borrowed |= 1u << i;
         } else if ((s.data[i] = malloc(s.bytes[i]))) {
             qn_window_cut(l->data, whole->cols, l->window, l->bytes, s.data[i]);
@@ -72,7 +72,7 @@ void qn_sw_cut_free(qn_sw_cut *cut)
 
 /* Buffers. */
 
-/* Buffers over the memory of the cut; none for a layer that is not there. */
+/* Makes buffers around the memory of the cut; none for an absent layer. */
 qn_status qn_sw_tile_layers(qn_sw_tile *tile, qn_err *err)
 {
     qn_sw_height_bufs *l = &tile->layers;
@@ -104,7 +104,7 @@ out:
     return st;
 }
 
-/* Words of 32 patches by pixel, [word][pixel], from the bytes of a file, [pixel][byte]. */
+/* Converts the bytes of a file, [pixel][byte], to words of 32 patches, [word][pixel]. */
 static qn_status cut_bits(qn_sw_tile *tile, const char *name, const uint8_t *matrix, int n_bytes,
                           qn_buf **out, qn_err *err)
 {
@@ -130,7 +130,7 @@ out:
     return st;
 }
 
-/* Planes of a window, one after the other in one buffer. */
+/* Copies planes of a window, one after the other, into one buffer. */
 static qn_status cut_planes(qn_sw_tile *tile, const char *name, float *const *maps, int n,
                             qn_buf **out, qn_err *err)
 {
@@ -172,8 +172,7 @@ out:
 
 /* Results. */
 
-/* Where a plane lies, its buffer and which of the buffer's planes it is, and the stage that makes
- * it. */
+/* The buffer of a plane, its number in the buffer, and the stage that computes it. */
 typedef struct source {
     qn_buf *buf;
     int plane;
@@ -231,7 +230,7 @@ qn_status qn_sw_tile_pixel(qn_sw_tile *tile, qn_sw_plane plane, qn_i64 row, qn_i
     return qn_buf_read(from.buf, offset_of(tile, from.plane, row, col), out, sizeof *out, err);
 }
 
-/* After the last step its shadow is no longer needed: grids go there. */
+/* After the last step the shadow is no longer needed, so its buffer is used for grids. */
 qn_status qn_sw_tile_grid(qn_sw_tile *tile, int which, float *out, qn_err *err)
 {
     const size_t bytes = qn_window_pixels(&tile->place.core) * sizeof *out;

@@ -1,10 +1,10 @@
-/* tiles.c - all tiles through all steps.
+/* tiles.c - takes all tiles through all steps.
  *
- * Where no results of a step are requested, steps are submitted without a wait, except after every
- * IN_FLIGHT of them: so the device does not idle, and its queue stays short.
+ * If no results of single steps are requested, steps are submitted without waiting, except after
+ * every IN_FLIGHT of them, so that the device does not idle and its queue stays short.
  *
- * Results that cannot be copied out are lost together with the state they came from. The CPU then
- * continues from the last checkpoint of the tile, and writes again what was written after it.
+ * If results cannot be copied out, the state they came from is lost too. The CPU then continues
+ * from the last checkpoint of the tile and rewrites the results after it.
  */
 #include "run_impl.h"
 
@@ -16,7 +16,7 @@
 
 enum { IN_FLIGHT = 16 };
 
-/* The start of a tile as a share of its work, for progress. */
+/* The start of a tile as a fraction of its work, for progress. */
 #define START_SHARE 0.4
 
 static void observe(qn_sw_job *job, const char *name, double value)
@@ -63,7 +63,7 @@ static qn_status show(const qn_sw_job *job, const qn_sw_step_slot *slot, size_t 
     return hooks->observe(hooks->user, &view, err);
 }
 
-/* Files of a step, and the observer. */
+/* Writes the files of a step and calls the observer. */
 static qn_status hand_out(qn_sw_job *job, qn_tile_slot *slot, size_t step, qn_err *err)
 {
     const double start = qn_now_us();
@@ -94,7 +94,7 @@ static double tile_share(const qn_sw_job *job, const qn_tile_slot *slot, double 
            0.9 * ((double)slot->tile.number + inside) / (double)qn_tiles_count(&job->result->plan);
 }
 
-/* Waits for steps [first, end), which took since `start_us`. */
+/* Waits for steps [first, end), which began at `start_us`. */
 static qn_status wait_for_steps(qn_sw_job *job, size_t first, size_t end, double start_us,
                                 qn_err *err)
 {
@@ -131,7 +131,7 @@ static qn_status run_steps(void *user, qn_tile_slot *slot, qn_err *err)
         if (is_wait)
             QN_TRY(wait_for_steps(job, waited, step + 1, since, err));
         if (step == first)
-            before = qn_ctx_transfers(job->ctx); /* the first step uploaded everything */
+            before = qn_ctx_transfers(job->ctx); /* the first step has uploaded everything */
         if (is_requested)
             QN_TRY(hand_out(job, slot, step, err));
         if (is_wait) {
@@ -151,7 +151,7 @@ out:
     return st;
 }
 
-/* All records in one download; then each is read from the host. */
+/* Downloads all records at once, then reads each from the host. */
 static qn_status read_sums(qn_sw_job *job, qn_tile_slot *slot, qn_err *err)
 {
     qn_sw_summary *summary = job->tile->summary;
@@ -197,7 +197,7 @@ static int is_done(void *user, qn_i64 number)
     return ((const qn_sw_job *)user)->progress[number] == QN_SW_TILE_DONE;
 }
 
-/* Waits for the layers of tile `number`, and has those of the next one cut meanwhile. */
+/* Waits for the layers of tile `number`, and queues cutting those of the next one. */
 static qn_status take_layers(qn_sw_job *job, qn_i64 number, qn_sw_cut *out, qn_err *err)
 {
     const qn_tiles *plan = &job->result->plan;
@@ -265,7 +265,7 @@ static void clear(void *user, QN_UNUSED qn_tile_slot *slot)
     job->tile = NULL;
 }
 
-/* What the interrupted run has finished. */
+/* Loads the progress of the interrupted run. */
 static qn_status load_finished(qn_sw_job *job, qn_err *err)
 {
     const qn_tiles *plan = &job->result->plan;

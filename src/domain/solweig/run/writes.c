@@ -1,9 +1,9 @@
-/* writes.c - what a run does beside its computation: it writes rasters of steps and grids, notes
- * that a tile is complete, and cuts the layers of the next tile.
+/* writes.c - host work during the computation: writes rasters of steps and grids, records finished
+ * tiles, and cuts the layers of the next tile.
  *
- * All of it goes through one queue, so one thread uses the files, and a tile is noted after
- * everything of it is written. Planes of steps lie in slots. There is one slot more than the queue
- * holds items, so that the next one to be filled is free.
+ * All of it goes through one queue, so only one thread uses the files, and a tile is recorded after
+ * all its data are written. Planes of steps are in slots. There is one slot more than queue items,
+ * so that the next one to fill is always free.
  */
 #include "run_impl.h"
 
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* One runs, one waits. */
+/* One item runs, one waits. */
 enum { LIMIT = QN_SW_SLOTS - 1 };
 
 qn_status qn_sw_job_writes_begin(qn_sw_job *job, qn_err *err)
@@ -191,7 +191,7 @@ qn_status qn_sw_job_await_writes(qn_sw_job *job, qn_err *err)
 
     job->result->times.write_s = job->write_s;
     job->result->queue_peak = qn_write_queue_get_stats(job->queue).peak;
-    /* One tile or step is computed besides. */
+    /* Plus the tile or step being computed. */
     qn_metric_set(qn_metric_of(metrics, "inflight_limit", NULL), 1 + limit);
     qn_metric_max(qn_metric_of(metrics, "max_queue", NULL), 1 + job->result->queue_peak);
     return st;

@@ -29,8 +29,8 @@ static const sky skies[] = {
 };
 enum { N_SKIES = sizeof skies / sizeof *skies };
 
-/* Weight of one of `n` patches between two altitudes. The order of operations is the reference's:
- * other orders differ in the last bit of two thirds of the patches. */
+/* Weight of one of `n` patches between two altitudes. The order of operations is that of the
+ * reference: any other order changes the last bit of two thirds of the patches. */
 static float weight_of(int n, int edge0, int edge1)
 {
     const float width = (360.0f / (float)n) * (PI / 180.0f);

@@ -1,4 +1,4 @@
-/* rays.c - steps of rays, and the legs that they are taken in. */
+/* rays.c - steps of rays, grouped into legs. */
 #include "shadow.h"
 
 #include "util/list.h"
@@ -9,10 +9,10 @@
 
 #define PI         3.14159265358979323846f
 #define RADIAN     (PI / 180.0f)
-#define LOWEST_SUN 3.0f  /* degrees; how far a ray goes does not depend on its own altitude */
+#define LOWEST_SUN 3.0f  /* degrees; used for the length of all rays, whatever their altitude */
 #define OVERHEAD   89.5f /* degrees */
 
-/* Arrays that grow while rays are added. */
+/* Arrays that grow as rays are added. */
 typedef struct tables {
     int cols; /* of the raster */
     sw_leg *legs;
@@ -78,12 +78,12 @@ qn_status qn_sw_ray_steps(const qn_sw_ray_limits *limits, const qn_sw_beam *sun,
     QN_TRY(check(limits, sun, 0, err));
     if (!has_steps(sun))
         return QN_OK;
-    /* A ray leaves the raster after as many steps as its longer side has pixels. */
+    /* A ray leaves the raster after at most as many steps as its longer side has pixels. */
     i_max = qn_sw_ray_border(limits);
     room = limits->rows > limits->cols ? limits->rows : limits->cols;
     room = i_max < room ? i_max : room;
     QN_TRY(QN_NEW(steps, (size_t)room + 2, "a ray", err));
-    /* The tests look at the step before: one step beyond each limit is part of the ray. */
+    /* The conditions test the previous step, so one step beyond each limit is part of the ray. */
     for (; i <= i_max && limits->max_height >= dz && abs(row) < limits->rows &&
            abs(col) < limits->cols;
          i++) {
@@ -105,7 +105,7 @@ out:
     return st;
 }
 
-/* Makes *array larger; 0 when there is no memory. */
+/* Enlarges *array; returns 0 if out of memory. */
 static int grow(void *array, size_t n, size_t size)
 {
     void **const old = array;
@@ -134,7 +134,7 @@ static qn_status make_room(tables *all, size_t n_legs, qn_err *err)
     return QN_OK;
 }
 
-/* A place and a height as one record. */
+/* Packs a place and a height into one record. */
 static u64 short_of(int cols, int row, int col, float height)
 {
     const i64 at = (i64)row * cols + col;
@@ -163,11 +163,11 @@ static sw_leg leg_of(const sw_step *steps)
     return leg;
 }
 
-/* The direction of a ray, and how many steps certainly lead no further than one row or column: no
- * step is more than half a pixel beyond. */
+/* Sets the direction of a ray, and the number of steps that certainly stay within one row or
+ * column, where no step is more than half a pixel beyond. */
 static void set_direction(const sw_step *steps, int n, sw_ray *ray)
 {
-    float rows = 1e-6f, cols = 1e-6f; /* per step */
+    float rows = 1e-6f, cols = 1e-6f; /* pixels per step */
 
     for (int i = 1; i < n; i++) {
         rows = fmaxf(rows, ((float)abs(steps[i].row) - 0.5f) / (float)i);
@@ -179,7 +179,7 @@ static void set_direction(const sw_step *steps, int n, sw_ray *ray)
     ray->col_steps = 1 / cols;
 }
 
-/* Appends the legs of a ray; `ray` gets where they are. */
+/* Appends the legs of a ray and records their position in `ray`. */
 static qn_status add_steps(tables *all, const sw_step *steps, int n, sw_ray *ray, qn_err *err)
 {
     const int n_legs = (n + SW_LEG_STEPS - 1) / SW_LEG_STEPS;
@@ -211,7 +211,6 @@ out:
     return st;
 }
 
-/* Which walls face a sun. */
 static void set_faces(const qn_sw_beam *sun, sw_ray *ray)
 {
     const float a = sun->azimuth * RADIAN;
@@ -233,7 +232,7 @@ static void set_faces(const qn_sw_beam *sun, sw_ray *ray)
 static qn_status upload(qn_ctx *ctx, const char *name, const void *data, size_t bytes, qn_buf **out,
                         qn_err *err)
 {
-    const size_t room = bytes ? bytes : 64; /* a kernel is given an array in any case */
+    const size_t room = bytes ? bytes : 64; /* a kernel always needs an array */
     qn_status st = QN_OK;
 
     QN_TRY(qn_buf_new(ctx, name, room, out, err));

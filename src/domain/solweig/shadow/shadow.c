@@ -1,4 +1,4 @@
-/* shadow.c - the raster of shadows, and the stages of its march. */
+/* shadow.c - shadow rasters, and the stages that cast their rays. */
 #include "shadow.h"
 
 #include "kernel/sw_cover.gen.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As in the kernel files. */
+/* The same values as in the kernel files. */
 enum { ROW_COLS = 16, TILE_SIDE = 8 };
 
 static qn_status check_area(const qn_sw_area *a, qn_err *err)
@@ -29,7 +29,7 @@ static qn_status check_area(const qn_sw_area *a, qn_err *err)
     return QN_OK;
 }
 
-/* A layer has rows x cols floats; NULL is fine where it may be missing. */
+/* Checks that a layer has rows x cols floats; NULL is fine for optional layers. */
 static qn_status check_layer(const qn_sw_area *a, const char *name, const qn_buf *layer,
                              qn_err *err)
 {
@@ -155,9 +155,9 @@ qn_range qn_sw_march_range(const qn_sw_shadow_raster *shadow, int n_words)
                        (shadow->par.core_rows + rows - 1) / rows, n_words);
 }
 
-/* Planes for marches. */
+/* Planes for casting rays. */
 
-/* The highest of each window of SW_LEG_STEPS x SW_LEG_STEPS pixels of `from`, in `to`. */
+/* Computes the maximum of each window of SW_LEG_STEPS x SW_LEG_STEPS pixels of `from` in `to`. */
 static qn_status add_windows(qn_sw_shadow_raster *s, qn_graph *graph, qn_buf *from, qn_buf *to,
                              qn_err *err)
 {

@@ -1,7 +1,7 @@
-/* walls.c - filters of lines in 180 directions, and the stages that use them.
+/* walls.c - line filters in 180 directions, and the stages that use them.
  *
- * A filter is a line through a square of about 9 m, turned; so are the two sides of the line. They
- * are turned in double precision and rounded half to even, since that decides ties.
+ * A filter is a rotated line through a square of about 9 m, with the two sides of the line.
+ * Rotation uses double precision and rounds half to even, because that decides ties.
  */
 #include "shadow.h"
 
@@ -27,7 +27,7 @@ static int clamped(int i, int side)
     return i < 0 ? 0 : i < side ? i : side - 1;
 }
 
-/* Where pixel (r, c) of a turned square comes from. */
+/* The source of pixel (r, c) of a rotated square. */
 typedef struct place {
     double x, y;
 } place;
@@ -40,7 +40,7 @@ static place turned(int side, int angle, int r, int c)
                     .y = sin(t) * (c - mid) + cos(t) * (r - mid) + mid };
 }
 
-/* The line is the middle column. */
+/* Before rotation the line is the middle column. */
 static int line_at(int side, int angle, int r, int c)
 {
     const place p = turned(side, angle, r, c);
@@ -50,11 +50,11 @@ static int line_at(int side, int angle, int r, int c)
     const double here = clamped((int)x0, side) == mid, next = clamped((int)x0 + 1, side) == mid;
     const double upper = here * (1 - fx) + next * fx;
 
-    /* Rows of the line are equal, so both rows of the interpolation are. */
+    /* All rows of the line are equal, so both rows of the interpolation are. */
     return (int)rint(upper * (1 - fy) + upper * fy);
 }
 
-/* 1 or 2 on the middle row left and right of the middle, else 0. */
+/* 1 or 2 left and right of the middle of the middle row, else 0. */
 static int side_at(int side, int angle, int r, int c)
 {
     const place p = turned(side, angle, r, c);
@@ -64,7 +64,7 @@ static int side_at(int side, int angle, int r, int c)
     return y != mid || x == mid ? 0 : x < mid ? 1 : 2;
 }
 
-/* Corrections of the reference. */
+/* Corrections that the reference makes. */
 static int corrected_line(int side, int angle, int r, int c)
 {
     const int end = side - 1;

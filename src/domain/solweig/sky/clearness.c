@@ -5,7 +5,8 @@
 
 #define SOLAR_CONSTANT 1370.0
 
-/* Smith's (1966) factor for water vapour: by latitude, 10 degrees a row, and season. */
+/* Smith's (1966) factor for water vapour: one row per 10 degrees of latitude, one column per
+ * season. */
 static const double vapour_factor[9][4] = {
     { 3.37, 2.85, 2.80, 2.64 }, { 2.99, 3.02, 2.70, 2.93 }, { 3.60, 3.00, 2.98, 2.93 },
     { 3.04, 3.11, 2.92, 2.94 }, { 2.70, 2.95, 2.77, 2.71 }, { 2.52, 3.07, 2.67, 2.93 },
@@ -83,7 +84,7 @@ static double diffuse_share(double kt, double s, double ta, double rh)
     return 0.426 * kt - 0.256 * s + 0.00349 * ta + 0.0734 * h;
 }
 
-/* The direct part is made before the diffuse one is capped, as in the reference. */
+/* The direct part is computed before the diffuse part is capped, as in the reference. */
 qn_sw_split qn_sw_reindl(double global, double altitude_deg, double kt, double ta, double rh)
 {
     const double s = sin(altitude_deg * M_PI / 180.0);

@@ -1,4 +1,4 @@
-/* derive.c - trees, sun and sky row by row, then the clearness of the nights. */
+/* derive.c - computes trees, sun and sky for each row, then the clearness of nights. */
 #include "domain/solweig/sky/sky.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static qn_status check_row(const qn_sw_weather_row *row, size_t number, qn_err *
     return check(where, limits, 8, err);
 }
 
-/* Clear sky of the ground model: normal pressure, and a split as if nothing were lost outside. */
+/* Clear sky of the ground model: normal pressure, split as if the atmosphere lost nothing. */
 static double clear_sky_global(const qn_sw_weather_row *row, const qn_sw_sky_step *sky,
                                double latitude)
 {
@@ -116,8 +116,8 @@ static void fill_light(const qn_sw_weather_row *row, double latitude, const qn_s
     sky->direct = split.direct;
     sky->diffuse = split.diffuse;
 
-    /* Within 0.01 degrees of the horizon the index is infinite. One has the same effect as infinity
-     * everywhere in the reference, except in the sky's radiation on walls, where infinity would
+    /* Within 0.01 degrees of the horizon the index is infinite. Everywhere in the reference 1 has
+     * the same effect as infinity, except in the sky's radiation on walls, where infinity would
      * make the following night NaN. */
     sky->clearness = is_lit(row, sky) && isfinite(clear.index) ? clear.index : 1.0;
 }
@@ -159,7 +159,7 @@ qn_status qn_sw_sky_derive(const qn_sw_weather_row *rows, size_t n_rows, const q
         fill_light(&rows[i], place->latitude, rules, sky);
         sky->clear_sky_global = clear_sky_global(&rows[i], sky, place->latitude);
 
-        /* By night the clouds are those of the last row by day. */
+        /* At night, use the clouds of the last daytime row. */
         if (is_lit(&rows[i], sky))
             carried = sky->clearness;
         sky->clearness = carried;

@@ -1,7 +1,7 @@
 /* perez.c - the all-weather sky.
  *
- * Clearness and brightness of the sky pick five numbers: a and b shape the brightening towards the
- * horizon, c and d the glow around the sun, e the light scattered back opposite to it.
+ * Clearness and brightness of the sky determine five numbers: a and b shape the brightening towards
+ * the horizon, c and d the glow around the sun, e the light scattered back opposite the sun.
  */
 #include "domain/solweig/sky/sky.h"
 
@@ -54,7 +54,7 @@ static shape shape_of(const qn_sw_perez_sky *sky)
     shape s = { linear(x[0], z, bright), linear(x[1], z, bright), linear(x[2], z, bright),
                 linear(x[3], z, bright), linear(x[4], z, bright) };
 
-    /* Overcast skies have formulas of their own; the fourth c is not used. */
+    /* Overcast skies have their own formulas; the fourth c is not used. */
     if (k == 0) {
         s.c = exp(pow(bright * (x[2][0] + x[2][1] * z), x[2][2])) - 1.0;
         s.d = -exp(bright * (x[3][0] + x[3][1] * z)) + x[3][2] + bright * x[3][3];
@@ -110,8 +110,8 @@ static float sin_deg(float degrees)
     return sinf(degrees * (float)M_PI / 180.0f);
 }
 
-/* In single precision as in the reference: the zenith patch is a difference of near numbers, and
- * has a relative error of 4e-6 from it. */
+/* In single precision as in the reference: the zenith patch is a difference of nearly equal
+ * numbers, which has a relative error of 4e-6. */
 void qn_sw_steradians(const float *altitude, size_t n_patches, float *out)
 {
     const float half = n_patches ? altitude[0] : 0, around = 2.0f * (float)M_PI;

@@ -1,7 +1,7 @@
 /* spa_tables.c - the series of the solar position algorithm of Reda and Andreas (2003).
  *
  * Heliocentric longitude L, latitude B and radius R as sums of amplitude * cos(phase + rate * t),
- * one list for each power of t; and the 63 terms of nutation.
+ * one list per power of t, and the 63 terms of nutation.
  */
 #include "domain/solweig/sky/sky.h"
 

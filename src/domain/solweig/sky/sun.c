@@ -1,6 +1,6 @@
 /* sun.c - the solar position algorithm, step by step.
  *
- * Earth's place on its orbit gives the sun's apparent longitude; nutation and obliquity turn it
+ * Earth's position on its orbit gives the sun's apparent longitude; nutation and obliquity turn it
  * into right ascension and declination; the place on Earth gives the hour angle, corrected for
  * parallax; altitude and azimuth follow. Angles are in degrees unless a name ends in _rad.
  */
@@ -23,7 +23,7 @@ static double wrap(double degrees)
     return degrees - 360.0 * floor(degrees / 360.0);
 }
 
-/* The time may lie outside its day: universal time is local time less the offset. */
+/* Universal time is local time minus the offset, so it may be on another day. */
 static double julian_day(const qn_sw_date *local, double utc_offset)
 {
     const int is_early = local->month <= 2;
@@ -39,7 +39,7 @@ static double julian_day(const qn_sw_date *local, double utc_offset)
            1524.5;
 }
 
-/* Polynomial in the time whose coefficients are sums of cosines. */
+/* Polynomial in time whose coefficients are sums of cosines. */
 static double orbit(const qn_sw_spa_series *series, int n_powers, double millennia)
 {
     double sum = 0, power = 1;
@@ -100,7 +100,7 @@ static double mean_obliquity(double millennia)
     return sum;
 }
 
-/* As seen from the middle of Earth. */
+/* As seen from the centre of Earth. */
 typedef struct equatorial {
     double hour_angle, declination, radius;
 } equatorial;
@@ -127,8 +127,8 @@ static equatorial seen_from_centre(double day, double longitude)
                          .radius = radius };
 }
 
-/* Refraction of the air, above -5.11 degrees. Near that the formula is meaningless, but the sun is
- * down then, and the reference has it too. */
+/* Refraction of the air, above -5.11 degrees. Near that limit the formula is meaningless, but then
+ * the sun is down, and the reference uses it too. */
 static double refraction(double altitude)
 {
     return 1.02 / (60.0 * tan(rad(altitude + 10.3 / (altitude + 5.11))));
@@ -144,7 +144,7 @@ qn_sw_sun qn_sw_sun_at(const qn_sw_site *place, const qn_sw_date *local)
     const double y = 0.99664719 * sin(u) + place->altitude / 6378140.0 * sin(lat);
     const double shift =
         atan2(-x * sin(parallax) * sin(h_rad), cos(d) - x * sin(parallax) * cos(h_rad));
-    /* The second term has y where the published algorithm has x. */
+    /* In the second term the published algorithm has x instead of y. */
     const double seen =
         atan2((sin(d) - y * sin(parallax)) * cos(shift), cos(d) - y * sin(parallax) * cos(h_rad));
     const double h = h_rad - shift;

@@ -1,10 +1,10 @@
 /* dome.c - constants of sky patches.
  *
- * A wall is sunlit in a patch when an angle in degrees is below the patch's altitude. The angle is
- * an arc tangent, whose last bit differs between devices and whose call costs more than all else
- * done for a patch. It grows with its argument, so the comparison of angles is one of arguments,
- * with the smallest float whose angle passes. That float is found here by bisection over floats,
- * with the arithmetic of the reference.
+ * A wall is sunlit in a patch if an angle in degrees is below the patch's altitude. The angle is an
+ * arc tangent, whose last bit differs between devices and which costs more than all other work for
+ * a patch. Since it increases with its argument, we compare arguments instead of angles, using the
+ * smallest float whose angle passes. That float is found here by bisection over floats, with the
+ * arithmetic of the reference.
  */
 #include "step.h"
 
@@ -15,7 +15,7 @@
 
 #define DEGREE (3.14159265358979f / 180)
 
-/* Floats as integers in the same order. */
+/* Maps a float to an integer in the same order. */
 static int64_t place_of(float x)
 {
     uint32_t bits;
@@ -63,7 +63,7 @@ qn_status qn_sw_dome_make(int n, const float *altitude, const float *azimuth,
     const int most = 32 * SW_MAX_WORDS;
 
     if (n < 1 || n > most)
-        return qn_fail(err, QN_ERR_LIMIT, "%d sky patches; there may be 1 to %d", n, most);
+        return qn_fail(err, QN_ERR_LIMIT, "%d sky patches; must be 1 to %d", n, most);
     for (int i = 0; i < n; i++)
         if (!(altitude[i] > 0 && altitude[i] <= 90))
             return qn_fail(err, QN_ERR_INPUT, "sky patch %d has altitude %g, not in (0, 90]", i,

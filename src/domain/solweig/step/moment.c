@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The temperature of ground and walls over air. */
+/* Excess temperature of ground and walls over air. */
 
 #define HALF_PI 1.57079632679490f
 
@@ -52,7 +52,7 @@ float qn_sw_wall_excess(const qn_sw_step_weather *row, const qn_sw_ground_class 
 
 /* The delay. */
 
-#define AFTER_DAYS (59.0 / 1440) /* the state moves only after this long */
+#define AFTER_DAYS (59.0 / 1440) /* the state changes only after this time */
 #define RATE       33.27         /* per day */
 
 qn_sw_delay qn_sw_delay_begin(double step_days)
@@ -140,7 +140,7 @@ static void fill_box(const qn_sw_step_weather *row, sw_moment *out)
     out->box[W] = az > 180 && az <= 360 ? beam * sinf(rad(az - 180)) : 0;
 }
 
-/* Walls that the four sides see: those in the east are sunlit when the sun is in the west. */
+/* Walls seen by the four sides: those in the east are sunlit if the sun is in the west. */
 static void fill_walls(const qn_sw_step_weather *row, sw_moment *out)
 {
     const float az = row->azimuth;
@@ -158,7 +158,7 @@ static void fill_walls(const qn_sw_step_weather *row, sw_moment *out)
     }
 }
 
-/* The walls of a patch face the sun when it is behind the person. */
+/* The walls of a patch face the sun if it is behind the person. */
 static void fill_sky(const qn_sw_step_weather *row, const qn_sw_dome *patches,
                      const float *luminance, const float *emissivity, sw_moment *out, sw_sky *sky)
 {

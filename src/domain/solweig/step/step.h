@@ -1,9 +1,8 @@
-/* step.h - everything in a time step that all pixels share.
+/* step.h - everything in a time step that is the same for all pixels.
  *
  * Weather and sun of a step (qn_sw_step_weather) and the materials become a record of numbers
- * (sw_moment), and, under a sky of patches, a row of its table (sw_sky). All records are made
- * before the first step, uploaded once, and stay on the device; a number there says which step is
- * the present one.
+ * (sw_moment) and, with a sky of patches, a row of its table (sw_sky). All records are made before
+ * the first step, uploaded once, and stay on the device with the number of the current step.
  */
 #ifndef QN_SOLWEIG_STEP_STEP_H
 #define QN_SOLWEIG_STEP_STEP_H
@@ -19,9 +18,9 @@ typedef struct qn_sw_step_weather {
     float azimuth, altitude, zenith; /* of the sun, degrees */
     float altmax;                    /* highest altitude of the day */
     float sunrise_h;                 /* solar hours */
-    float dectime;                   /* of the row's own stamp, days since midnight */
+    float dectime;                   /* of the row's stamp, days since midnight */
     float clear_sky_global;          /* W/m2, for the ground's temperature */
-    float ci;                        /* clearness index, carried into the night */
+    float ci;                        /* clearness index, at night that of the day */
     float esky;                      /* emissivity of a clear sky */
     float psi;                       /* transmissivity of vegetation */
 } qn_sw_step_weather;
@@ -29,46 +28,47 @@ typedef struct qn_sw_step_weather {
 qn_sw_step_weather qn_sw_step_weather_of(const qn_sw_weather_row *weather,
                                          const qn_sw_sky_step *sky);
 
-/* The temperature of the ground: how much warmer than air ground and walls are in full sun.
+/* Ground temperature: how much warmer than air ground and walls are in full sun.
  *
- * A sine that starts at sunrise, its amplitude linear in the highest altitude of the sun, times the
- * clearness of the sky. It is computed once per class of ground, not per pixel. */
+ * A sine that starts at sunrise, with an amplitude linear in the highest altitude of the sun, times
+ * the clearness of the sky. It is computed per class of ground, not per pixel. */
 
 typedef struct qn_sw_ground_class {
     float tgk, tstart; /* amplitude = tgk * altmax + tstart */
     float tmaxlst;     /* hour of the highest temperature */
 } qn_sw_ground_class;
 
-/* Share of clear-sky radiation, at most 1. */
+/* Fraction of clear-sky radiation, at most 1. */
 float qn_sw_ground_clearness(const qn_sw_step_weather *row);
 
-/* Excess over air temperature, K; 0 with the sun below the horizon. A wall whose highest
- * temperature comes before sunrise has none, while ground then takes a day to get warm. */
+/* Excess over air temperature, K; 0 with the sun below the horizon. If the highest temperature
+ * comes before sunrise, a wall has no excess, while ground takes another day to warm up. */
 float qn_sw_ground_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *ground);
 float qn_sw_wall_excess(const qn_sw_step_weather *row, const qn_sw_ground_class *wall);
 
-/* The delay: the ground responds late to a change of the sun, by an exponential mean.
+/* The delay: the ground responds to changes of the sun with an exponential mean.
  *
- * Every pixel is at the same point of it, so the clock is here and the device has only the state of
- * the pixels. It restarts with the first step of the day and with every step of the night. */
+ * All pixels are at the same point in time, so the clock is here and the device only has the state
+ * of the pixels. It restarts at the first step of the day and at every step of the night. */
 
 typedef struct qn_sw_delay {
-    int is_first;     /* the next step starts the state */
+    int is_first;     /* the next step restarts the state */
     double timeadd;   /* age of the state, days */
     double step_days; /* between rows */
 } qn_sw_delay;
 
-/* Before the first row; `step_days` is the interval of the first two rows, 1/24 for one row. */
+/* The state before the first row; `step_days` is the interval of the first two rows, 1/24 for one
+ * row. */
 qn_sw_delay qn_sw_delay_begin(double step_days);
 
 /* Fills the delay's part of the record of a step, and advances the clock. */
 void qn_sw_delay_take(qn_sw_delay *delay, sw_moment *step);
 
-/* Patches of the sky, as kernels want them. */
+/* Patches of the sky in the form for kernels. */
 
 typedef struct qn_sw_dome {
     int n;
-    int n_table; /* with empty ones, so that kernels take them by fours */
+    int n_table; /* padded with empty ones to a multiple of four for kernels */
     sw_patch table[32 * SW_MAX_WORDS];
     float thin[32 * SW_MAX_WORDS]; /* exp(0.308 (1.7 - 1/sin(altitude))), see qn_sw_moment_fill */
 } qn_sw_dome;
@@ -77,8 +77,8 @@ typedef struct qn_sw_dome {
 qn_status qn_sw_dome_make(int n, const float *altitude, const float *azimuth,
                           const float *steradian, qn_sw_dome *out, qn_err *err);
 
-/* The smallest tangent whose angle in degrees, atanf(x) * 180 / pi, is at least `altitude`; or, if
- * `is_beyond`, is greater. Infinity where there is none. */
+/* The smallest tangent whose angle in degrees, atanf(x) * 180 / pi, is at least `altitude` or, if
+ * `is_beyond`, greater. Infinity if there is none. */
 float qn_sw_tangent_from(float altitude, int is_beyond);
 
 /* The dome of a patch option, and the patches' angles, for their luminance. */
@@ -101,18 +101,19 @@ typedef struct qn_sw_materials {
     float sbc;
 } qn_sw_materials;
 
-/* Ground of one class everywhere and generic walls. */
+/* One class of ground everywhere, and generic walls. */
 qn_sw_materials qn_sw_materials_default(void);
 
-/* Fills `out` and advances `delay`; rows come in order of time. With `patches`, `luminance` has
- * their shares (n, adding up to 1), `emissivity` theirs, and sky[0 .. n_table) gets the row of the
- * table; all are NULL for an isotropic sky. Without `emissivity` it grows towards the horizon after
- * Martin and Berdahl, from that of the row, with clouds by the row's clearness index. */
+/* Fills `out` and advances `delay`; rows come in order of time. With `patches`, `luminance` and
+ * `emissivity` have one value per patch (luminances add up to 1), and sky[0 .. n_table) gets the
+ * row of the table; all are NULL for an isotropic sky. If `emissivity` is NULL, it is computed from
+ * that of the row, increasing towards the horizon after Martin and Berdahl, with clouds by the
+ * row's clearness index. */
 void qn_sw_moment_fill(const qn_sw_step_weather *row, const qn_sw_materials *materials,
                        const qn_sw_dome *patches, const float *luminance, const float *emissivity,
                        qn_sw_delay *delay, sw_moment *out, sw_sky *sky);
 
-/* A new buffer of `elems` elements of `bytes` each. */
+/* Makes a buffer of `elems` elements of `bytes` each. */
 qn_status qn_sw_buf_new(qn_ctx *ctx, const char *name, size_t elems, size_t bytes, qn_buf **out,
                         qn_err *err);
 
@@ -120,8 +121,8 @@ qn_status qn_sw_buf_new(qn_ctx *ctx, const char *name, size_t elems, size_t byte
 typedef struct qn_sw_step_table {
     qn_ctx *ctx;
     int n_steps;
-    int n_patches; /* of the tables, empty ones included; 0: isotropic sky */
-    qn_buf *now;   /* the number of the present step */
+    int n_patches; /* of the tables, including empty ones; 0: isotropic sky */
+    qn_buf *now;   /* the number of the current step */
     qn_buf *steps;
     qn_buf *sky, *patches; /* NULL for an isotropic sky */
 } qn_sw_step_table;
@@ -133,14 +134,14 @@ qn_status qn_sw_step_table_new(qn_ctx *ctx, int n_steps, const sw_moment *steps,
                                qn_err *err);
 void qn_sw_step_table_free(qn_sw_step_table *series);
 
-/* The next step that is run is number `step`. */
+/* Makes number `step` the next step to run. */
 qn_status qn_sw_step_table_seek(qn_sw_step_table *series, int step, qn_err *err);
 
-/* Adds the stage that moves on to the next step. */
+/* Adds the stage that advances to the next step. */
 qn_status qn_sw_add_next(qn_sw_step_table *series, qn_graph *graph, qn_err *err);
 
-/* Adds the delay: planes of `value` (such as Lup) become their delayed means; `state`
- * has as many planes and lives from step to step. */
+/* Adds the delay: planes of `value` (such as Lup) become their delayed means; `state` has as many
+ * planes and persists between steps. */
 qn_status qn_sw_add_delay(qn_graph *graph, const qn_sw_step_table *series, int cols, int rows,
                           int planes, qn_buf *value, qn_buf *state, qn_err *err);
 

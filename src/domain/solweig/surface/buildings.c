@@ -1,7 +1,7 @@
 /* buildings.c - the building mask.
  *
  * Without land cover, pixels within 25 m of a wall or 2 m above low ground count as buildings: a
- * coarse guess, but it is the reference's.
+ * coarse guess, but that of the reference.
  */
 #include "surface.h"
 #include "util/list.h"
@@ -20,7 +20,8 @@ static void swap(float *a, float *b)
     *b = t;
 }
 
-/* Puts the k-th smallest of `v` at v[k], nothing greater before it, nothing smaller after it. */
+/* Moves the k-th smallest of `v` to v[k], with nothing greater before it and nothing smaller after
+ * it. */
 static void select_kth(float *v, size_t n, size_t k)
 {
     size_t lo = 0, hi = n - 1;
@@ -83,7 +84,7 @@ qn_status qn_sw_low_ground(const qn_sw_surface *s, double *out, qn_err *err)
 
 /* Growing. */
 
-/* One line of a dilation: 1 within `distance` of a 1. `stride` is the step from pixel to pixel. */
+/* Dilates one line: sets 1 within `distance` of a 1. `stride` is the step between pixels. */
 static void grow_line(uint8_t *line, qn_i64 stride, qn_i64 n, qn_i64 distance, uint8_t *copy)
 {
     qn_i64 last = -distance - 1; /* the nearest 1 before i */
@@ -101,7 +102,8 @@ static void grow_line(uint8_t *line, qn_i64 stride, qn_i64 n, qn_i64 distance, u
     }
 }
 
-/* A 3 x 3 square grown `distance` times is a square again, so rows and columns can go in turn. */
+/* Dilating `distance` times by a 3 x 3 square is a square again, so rows and columns can be done in
+ * turn. */
 static qn_status grow(uint8_t *mask, const qn_sw_place *place, qn_i64 distance, qn_err *err)
 {
     const qn_i64 longer = place->rows > place->cols ? place->rows : place->cols;

@@ -1,10 +1,10 @@
-/* heights.c - NaN filling and absolute heights. The order of the steps matters. */
+/* heights.c - fills NaN and makes heights absolute. The order of the steps matters. */
 #include "surface.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Closer to the ground than this is ground. */
+/* Heights closer to the ground than this count as ground. */
 #define NEAR_GROUND 0.1f
 
 void qn_sw_surface_free(qn_sw_surface *s)
@@ -47,8 +47,8 @@ qn_status qn_sw_land_cover(const char *name, const qn_sw_raster *raster, uint8_t
 
 /* Steps. */
 
-/* In a vegetation layer NaN and values close to `base` become `base`. A NaN in heights above ground
- * means no tree; filling it with an elevation plants one that high, as the reference does. */
+/* In a vegetation layer NaN and values close to `base` become `base`. In heights above ground NaN
+ * means no tree, but the reference fills it with an elevation, which makes a tree that high. */
 static void fill_layer(qn_sw_raster *layer, const float *base, int is_relative, int reference)
 {
     const size_t n = layer->data ? qn_sw_elems(&layer->place) : 0;
@@ -76,7 +76,7 @@ static void fill_gaps(qn_sw_surface *s, const qn_sw_height_options *o)
     fill_layer(&s->tdsm, base, !o->tdsm_absolute, o->reference);
 }
 
-/* The DSM on its ground: never below it, and flat where an object is too low to matter. */
+/* Puts the DSM on the ground: never below it, and flat where an object is too low to matter. */
 static void settle_dsm(qn_sw_surface *s, const qn_sw_height_options *o, float min_height)
 {
     const size_t n = qn_sw_elems(&s->dsm.place);
@@ -97,7 +97,7 @@ static void settle_dsm(qn_sw_surface *s, const qn_sw_height_options *o, float mi
     }
 }
 
-/* The trunk zone of trees whose own is unknown: a fixed part of their height. */
+/* Derives unknown trunk zones: a fixed fraction of the height of the trees. */
 static qn_status derive_trunk(qn_sw_surface *s, const float *base, float ratio,
                               const qn_sw_height_options *o, qn_err *err)
 {
@@ -136,7 +136,7 @@ static void drop_below_roofs(qn_sw_surface *s)
     }
 }
 
-/* All of them. */
+/* All steps. */
 
 static qn_status check_options(const qn_sw_surface *s, const qn_sw_height_options *o, qn_err *err)
 {
@@ -149,7 +149,7 @@ static qn_status check_options(const qn_sw_surface *s, const qn_sw_height_option
     if (!(o->trunk_ratio >= 0 && o->trunk_ratio <= 1))
         return qn_fail(err, QN_ERR_USAGE, "a trunk ratio of %g is outside 0 .. 1", o->trunk_ratio);
     if (!(o->min_object_height >= 0))
-        return qn_fail(err, QN_ERR_USAGE, "a least object height of %g m is negative",
+        return qn_fail(err, QN_ERR_USAGE, "a smallest object height of %g m is negative",
                        o->min_object_height);
     if (!(o->smooth_sigma >= 0 && o->smooth_sigma <= 100))
         return qn_fail(err, QN_ERR_USAGE, "smoothing of %g pixels is outside 0 .. 100",

@@ -1,4 +1,4 @@
-/* load.c - layers from files or memory: read, align, prepare, crop. */
+/* load.c - reads, aligns, prepares and crops layers from files or memory. */
 #include "surface.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 /* Every layer, the DSM first. */
 static const struct {
     size_t path, array, count; /* offsets in the options */
-    size_t raster;             /* in the surface; of land cover 0 */
-    const char *name;          /* of an array, in messages */
+    size_t raster;             /* offset in the surface; 0 for land cover */
+    const char *name;          /* name of an array in messages */
 } kinds[] = {
 #define GIVEN(m)                                                                                   \
     offsetof(qn_sw_layer_options, m##_file), offsetof(qn_sw_layer_options, m),                     \
@@ -50,13 +50,12 @@ static int has_layer(const qn_sw_layer_options *options, int kind)
     return array_of(options, kind) || path_of(options, kind);
 }
 
-/* The name of a layer in messages. */
 static const char *name_of(const qn_sw_layer_options *options, int kind)
 {
     return array_of(options, kind) ? kinds[kind].name : path_of(options, kind);
 }
 
-/* The pixel size of a GeoTIFF is its own; --pixel-size then is that of the common grid. */
+/* A GeoTIFF has its own pixel size; --pixel-size is then that of the common grid. */
 static int is_geotiff(const qn_sw_layer_options *options)
 {
     const char *path = path_of(options, 0);
@@ -70,7 +69,7 @@ static double pixel_size_of(const qn_sw_layer_options *options)
     return options->pixel_size > 0 && !is_geotiff(options) ? options->pixel_size : 1;
 }
 
-/* From memory. The place is that of an .npy file without one. */
+/* From memory, with the place of an .npy file that has none. */
 
 static qn_status copy_array(const qn_sw_layer_options *options, int kind, qn_sw_raster *out,
                             qn_err *err)
@@ -149,7 +148,7 @@ static qn_status check_given(const qn_sw_layer_options *o, qn_err *err)
         return qn_fail(err, QN_ERR_USAGE, "no DSM: a surface needs one");
     if (has_height != has_aspect)
         return qn_fail(err, QN_ERR_USAGE,
-                       "wall heights and wall aspects come together, not %s alone",
+                       "give wall heights and wall aspects together, not only %s",
                        name_of(o, has_height ? HEIGHTS : ASPECTS));
     return QN_OK;
 }

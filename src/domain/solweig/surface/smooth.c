@@ -1,4 +1,4 @@
-/* smooth.c - DEMs of whole metres: finding them, and rounding their steps off. */
+/* smooth.c - finds DEMs in whole metres and smooths their steps. */
 #include "surface.h"
 #include "util/list.h"
 
@@ -40,7 +40,7 @@ static qn_i64 clamped(qn_i64 i, qn_i64 n)
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Along a row. Each sum runs from the first weight to the last in both passes. */
+/* Smooths along a row. In both passes each sum runs from the first weight to the last. */
 static void smooth_row(const float *row, qn_i64 n, const float *weight, int radius, float *out)
 {
     for (qn_i64 x = 0; x < n; x++) {
@@ -52,7 +52,8 @@ static void smooth_row(const float *row, qn_i64 n, const float *weight, int radi
     }
 }
 
-/* Across rows, a whole row at a time: columns one by one would miss the cache at every pixel. */
+/* Smooths across rows, a whole row at a time: going down columns would miss the cache at every
+ * pixel. */
 static void smooth_across(const float *grid, const qn_sw_place *place, qn_i64 y,
                           const float *weight, int radius, float *out)
 {

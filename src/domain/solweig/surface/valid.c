@@ -1,4 +1,4 @@
-/* valid.c - what holds for a whole surface: its relief, its valid pixels, their box. */
+/* valid.c - properties of a whole surface: its relief, its valid pixels, their box. */
 #include "surface.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 /* Relief. */
 
-/* NaN when there is no value. Comparisons with NaN are false, so gaps drop out. */
+/* NaN if there are no values. Comparisons with NaN are false, so gaps are ignored. */
 static float greatest(const qn_sw_raster *layer)
 {
     const size_t n = layer->data ? qn_sw_elems(&layer->place) : 0;
@@ -47,7 +47,7 @@ qn_sw_relief qn_sw_relief_of(const qn_sw_surface *s)
 
 /* Valid pixels. */
 
-/* 1 where DSM, and DEM and walls where present, are finite and the land cover is known. */
+/* 1 where DSM, DEM and walls (if present) are finite and the land cover is known. */
 static qn_status valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
 {
     const float *layers[] = { s->dsm.data, s->dem.data, s->wall_height.data, s->wall_aspect.data };
@@ -66,7 +66,7 @@ static qn_status valid_mask(const qn_sw_surface *s, uint8_t **out, qn_err *err)
     return QN_OK;
 }
 
-/* The smallest window with every valid pixel; fails when there is none. */
+/* The smallest window with all valid pixels; fails if there are none. */
 static qn_status valid_box(const qn_sw_place *place, const uint8_t *mask, qn_window *out,
                            qn_err *err)
 {
@@ -89,7 +89,7 @@ static qn_status valid_box(const qn_sw_place *place, const uint8_t *mask, qn_win
     return QN_OK;
 }
 
-/* A copy of `box` of a layer, NaN outside the mask; absent stays absent. */
+/* Copies `box` of a layer, with NaN outside the mask; an absent layer stays absent. */
 static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_window box,
                            qn_sw_raster *out, qn_err *err)
 {
@@ -107,7 +107,7 @@ static qn_status cut_valid(const qn_sw_raster *layer, const uint8_t *mask, qn_wi
     return QN_OK;
 }
 
-/* In place: a row only ever moves towards the front. */
+/* In place, since rows only move towards the front. */
 static void crop_cover(uint8_t *cover, const uint8_t *mask, qn_i64 cols, qn_window box)
 {
     for (qn_i64 y = 0; cover && y < box.rows; y++) {

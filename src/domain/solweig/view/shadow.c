@@ -1,11 +1,12 @@
-/* shadow.c - the shadow of one sun, and walls: layers of a tile up, one graph, its core down. */
+/* shadow.c - shadows for one position of the sun, and walls: uploads the layers of a tile, runs one
+ * graph, downloads the core. */
 #include "view.h"
 
-/* Planes of a tile, 4 bytes each: three heights, four that marches need and five while those are
+/* Planes of a tile, 4 bytes each: three of heights, four for casting rays, and five while those are
  * made; without vegetation one, one and two. */
 enum { SUN_PLANES = 12, SUN_PLANES_BARE = 4, SUN_RESULTS = 2, WALL_PLANES = 4 };
 
-/* One sun. */
+/* Shadow. */
 
 typedef struct sun_job {
     qn_ctx *ctx;
@@ -195,7 +196,7 @@ out:
     return st;
 }
 
-/* Pixels around one that decide about its wall. */
+/* How many pixels around a pixel its wall depends on. */
 static qn_status wall_border(const wall_job *j, qn_i64 *out, qn_err *err)
 {
     qn_sw_wall_filters *walls = NULL;

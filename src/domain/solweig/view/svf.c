@@ -1,6 +1,7 @@
-/* svf.c - sky view factors: heights of a tile up, a march word by word, sums, its core down.
+/* svf.c - sky view factors: uploads the heights of a tile, casts rays word by word, sums, downloads
+ * the core.
  *
- * A word has the bits of 32 patches. Marching word by word lets progress be shown.
+ * A word has the bits of 32 patches. One word at a time allows showing progress.
  */
 #include "view.h"
 
@@ -11,20 +12,20 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Planes of a tile, 4 bytes each: three heights, four that marches need and five while those are
- * made; two of each without vegetation. */
+/* Planes of a tile, 4 bytes each: three of heights, four for casting rays, and five while those are
+ * made; without vegetation four in all. */
 enum { PLANES = 12, PLANES_BARE = 4 };
 
 enum { IN_FLIGHT = 2 };
 
-/* Of a tile's progress until its sums are made. */
+/* Part of a tile's progress before its sums. */
 static const double MARCH_SHARE = 0.95;
 
-/* Arrays of a tile, and its graph that is running. */
+/* Arrays of a tile, and its running graph. */
 typedef struct svf_tile {
     qn_sw_height_bufs layers;
     qn_sw_shadow_raster *shadow;
-    qn_sw_sky *sky; /* stays for the next tile of the same shape */
+    qn_sw_sky *sky; /* reused for the next tile of the same shape */
     qn_i64 sky_rows, sky_cols;
     qn_sw_views views;
     qn_buf *bytes[QN_SW_SVF_MATRICES];
@@ -36,8 +37,8 @@ typedef struct svf_job {
     const qn_sw_surface *surface;
     int patch_option;        /* as in patches.h */
     qn_sw_ray_limits limits; /* over the whole raster */
-    float gmax;              /* nothing is higher */
-    int has_veg;             /* canopy and trunks count */
+    float gmax;              /* largest height */
+    int has_veg;             /* there are canopy and trunks */
     qn_tiles tiles;
     svf_tile in_flight[IN_FLIGHT];
     qn_sw_svf_arrays arrays;
@@ -120,7 +121,7 @@ static void clear(void *user, qn_tile_slot *slot)
     }
 }
 
-/* Rays depend on the shape of a tile alone. */
+/* Rays depend only on the shape of a tile. */
 static qn_status make_sky(const svf_job *j, svf_tile *t, const qn_window *w, qn_err *err)
 {
     qn_sw_ray_limits limits = j->limits;
@@ -169,9 +170,9 @@ out:
     return st;
 }
 
-/* Parts of a tile's work. */
+/* Parts of the work on a tile. */
 
-/* Word `word` of the march; the first makes what marches need before it. */
+/* Adds word `word`; the first one first adds the planes for casting rays. */
 static qn_status add_word(svf_tile *t, int word, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -195,7 +196,7 @@ out:
     return st;
 }
 
-/* Starts word `word` of the march, or after the last one the sums. */
+/* Starts word `word`, or after the last one the sums. */
 static qn_status start(const svf_job *j, const qn_tile_slot *slot, svf_tile *t, int word,
                        qn_err *err)
 {
@@ -252,7 +253,7 @@ out:
     return st;
 }
 
-/* The core of everything to its place. */
+/* Copies the core of all results to its place. */
 static qn_status stitch(svf_job *j, const svf_tile *t, const qn_window *core, qn_err *err)
 {
     const size_t plane = qn_window_pixels(core) * sizeof(float);

@@ -1,4 +1,4 @@
-/* view.c - what the maps share: tiles, and files of the kind that a name asks for. */
+/* view.c - shared code of the maps: tiles, and files in the format of their name. */
 #include "view.h"
 
 /* Tiles. */

@@ -23,7 +23,7 @@ int qn_sw_days_in_month(int year, int month)
 /* Days from 1970-01-01 to the first day of `year`. */
 static qn_i64 days_before_year(int year)
 {
-    const qn_i64 y = (qn_i64)year - 1, era = y + 400; /* not negative: divisions round down */
+    const qn_i64 y = (qn_i64)year - 1, era = y + 400; /* >= 0: divisions round down */
     const qn_i64 leaps = era / 4 - era / 100 + era / 400 - 97;
 
     return 365 * y + leaps - 719162;
@@ -119,7 +119,7 @@ static qn_status parse_date(const char *text, parsed_date *out, qn_err *err)
 {
     const char *at = text;
     const int has_year = strlen(text) > 4 && text[4] == '-';
-    qn_sw_date d = { .year = 2000 }; /* a leap year: 02-29 is a day */
+    qn_sw_date d = { .year = 2000 }; /* a leap year, so that 02-29 is valid */
     int is_date = (!has_year || qn_sw_take_digits(&at, 4, '-', &d.year)) &&
                   qn_sw_take_digits(&at, 2, '-', &d.month) && qn_sw_take_digits(&at, 2, 0, &d.day);
     const int has_time = is_date && has_year && (*at == 'T' || *at == ' ');
@@ -131,7 +131,7 @@ static qn_status parse_date(const char *text, parsed_date *out, qn_err *err)
     }
     if (!is_date || *at || !qn_sw_date_is_valid(&d))
         return qn_fail(err, QN_ERR_USAGE,
-                       "date \"%.40s\" is none of YYYY-MM-DD, YYYY-MM-DDTHH:MM, MM-DD", text);
+                       "date \"%.40s\" is not YYYY-MM-DD, YYYY-MM-DDTHH:MM or MM-DD", text);
     *out = (parsed_date){ has_year, has_time, d };
     return QN_OK;
 }
@@ -164,7 +164,7 @@ static qn_status parse_hours(const char *text, uint32_t *out, qn_err *err)
     return QN_OK;
 }
 
-/* Stamps are whole minutes, so an end at 23:59:59 includes the last row of a day. */
+/* Stamps are whole minutes, so an end at 23:59:59 would include the last row of a day. */
 static qn_i64 end_of(const qn_sw_date *d)
 {
     const int is_midnight = d->hour == 0 && d->minute == 0;
@@ -192,7 +192,7 @@ qn_status qn_sw_date_filter_parse(const char *start, const char *end, const char
                            end);
         filter.kind = from.has_year ? QN_SW_BETWEEN : QN_SW_EVERY_YEAR;
         filter.first = minutes_of(&from.date);
-        /* Without an end, a start with a time means that one row. */
+        /* Without an end, a start with a time means that single row. */
         filter.last = end || !from.has_time ? end_of(&to.date) : filter.first;
         filter.first_day = from.date.month * 100 + from.date.day;
         filter.last_day = to.date.month * 100 + to.date.day;

@@ -1,4 +1,4 @@
-/* weather.c - reading weather: which format, which rows, in which order. */
+/* weather.c - reads weather files, filters and sorts their rows. */
 #include "weather_impl.h"
 #include "util/file.h"
 #include "util/list.h"
@@ -21,7 +21,7 @@ char *qn_sw_next_line(qn_sw_lines *l)
     stop = stop ? stop : l->end;
     if (stop > start && stop[-1] == '\r')
         stop--;
-    *stop = '\0'; /* a NUL follows the whole text, so `end` itself may be written */
+    *stop = '\0'; /* a NUL follows the whole text, so *end may be written */
     l->line++;
     return start;
 }
@@ -52,7 +52,7 @@ int qn_sw_number(const char *text, double *out)
     const size_t lead = strspn(text, " \t");
     char *end;
 
-    /* strtod also reads hexadecimal and "infinity", which are no numbers in weather files. */
+    /* strtod also accepts hexadecimal and "infinity", which are not valid in weather files. */
     if (text[lead] == '\0' || strpbrk(text, "xXnN"))
         return 0;
     const double value = strtod(text + lead, &end);
@@ -112,7 +112,7 @@ static int by_time(const void *a, const void *b)
     return (first->line > second->line) - (first->line < second->line);
 }
 
-/* Output files are named by their minute, so each time may occur only once. */
+/* Output files are named by the minute, so each time may occur only once. */
 static qn_status refuse_twice(const char *const *paths, const qn_sw_weather_row *rows, size_t n,
                               qn_err *err)
 {
@@ -169,7 +169,7 @@ out:
     return st;
 }
 
-/* Keeps the rows that pass, in order. */
+/* Keeps the rows that pass the filter, in order. */
 static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_filter *filter)
 {
     size_t kept = 0;
@@ -181,8 +181,8 @@ static size_t filter_rows(qn_sw_weather_row *rows, size_t n, const qn_sw_date_fi
     return kept;
 }
 
-/* No row is left. The message names the first row of a typical year and its last, since its months
- * are of several years. */
+/* Fails because no row is left. The message names the first and last row of the file, since the
+ * months of a typical year are from several years. */
 static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, size_t n,
                             int is_typical_year, qn_err *err)
 {
@@ -198,24 +198,24 @@ static qn_status fail_empty(const char *name, const qn_sw_weather_row *rows, siz
     }
     return qn_fail(err, QN_ERR_INPUT,
                    "%s: %zu rows of weather, from %04d-%02d-%02d %02d:%02d to %04d-%02d-%02d "
-                   "%02d:%02d, none of them in the asked time",
+                   "%02d:%02d, none of them in the requested time",
                    name, n, first->date.year, first->date.month, first->date.day, first->date.hour,
                    first->date.minute, last->date.year, last->date.month, last->date.day,
                    last->date.hour, last->date.minute);
 }
 
-/* Filters and orders the rows that were read, and takes ownership of them. */
+/* Filters and sorts the rows, and takes ownership of them. */
 static qn_status take_rows(const char *const *names, const qn_sw_date_filter *filter,
                            qn_sw_row_list *list, qn_sw_weather *weather, qn_err *err)
 {
     const size_t kept = filter_rows(list->rows, list->n, filter);
     qn_status st = QN_OK;
 
-    if (kept == 0) /* and no row was moved */
+    if (kept == 0) /* so no row was moved */
         return fail_empty(names[0], list->rows, list->n, weather->has_place, err);
     list->n = kept;
     QN_TRY(refuse_twice(names, list->rows, list->n, err));
-    /* Rows of EPW keep their order: a typical year is made of months of several years. */
+    /* EPW rows keep their order, since a typical year has months from several years. */
     if (!weather->has_place)
         qsort(list->rows, list->n, sizeof *list->rows, by_time);
     weather->rows = list->rows;

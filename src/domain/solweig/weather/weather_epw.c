@@ -1,6 +1,7 @@
-/* weather_epw.c - EnergyPlus weather: eight header lines, then a row for each hour.
+/* weather_epw.c - EnergyPlus weather: eight header lines, then one row per hour.
  *
- * The hour is 1 .. 24 and names its end, so hour 24 is stamped 00:00 of the next day.
+ * The hour is 1 .. 24 and means the end of the interval, so hour 24 is stamped 00:00 of the next
+ * day.
  */
 #include "weather_impl.h"
 
@@ -11,7 +12,7 @@ enum { HEADER_LINES = 8, LEAST_FIELDS = 22, LOCATION_FIELDS = 10 };
 
 enum { YEAR, MONTH, DAY, HOUR, MINUTE };
 
-/* The columns that are read, and the format's own mark of a missing value in each. */
+/* The columns that are read, each with the format's marker of missing values. */
 static const struct {
     int at;
     double missing;
@@ -90,7 +91,7 @@ static double or_default(double value, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
-/* 1 and a whole number, as dates are written; 0 when the field is none. */
+/* Parses a whole number, as in dates; returns 0 if the field is not one. */
 static int whole(const char *text, int *out)
 {
     double value;

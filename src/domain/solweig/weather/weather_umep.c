@@ -1,4 +1,4 @@
-/* weather_umep.c - UMEP's text files: columns between blanks, -999 where nothing is known. */
+/* weather_umep.c - UMEP's text files: columns separated by blanks, -999 for unknown values. */
 #include "weather_impl.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ static double or_default(double value, double otherwise)
     return is_missing(value) ? otherwise : value;
 }
 
-/* 0 for lines that hold no row: comments, too few columns, text where a number belongs. Some files
- * have a header line without its percent sign. */
+/* Returns 0 for lines without a row: comments, too few columns, text instead of a number. Some
+ * files have a header line without the percent sign. */
 static int take_numbers(char *line, double v[N_USED])
 {
     char *fields[COLUMNS];
@@ -85,7 +85,7 @@ qn_status qn_sw_read_umep(qn_sw_lines *lines, size_t file, const qn_sw_weather_o
         if (!take_numbers(line, v) || (options->hourly_only && v[MINUTE] != 0))
             continue;
         QN_TRY(take_stamp(lines, v, &row, err));
-        /* The step is that of the whole file, including rows that are dropped below. */
+        /* The step is computed from the whole file, including rows that are dropped below. */
         if (n_stamps < 2)
             stamp[n_stamps++] = row.minutes;
         if (is_missing(v[TA]) || is_missing(v[RH]) || is_missing(v[GLOBAL]))
