@@ -64,7 +64,7 @@ fuzz:
 
 # What the tests run of the library, compared with the kept figure. Measurements of time mean nothing here.
 coverage:
-	$(MAKE) tests BUILD=build-coverage CMAKE_FLAGS="-DQN_COVERAGE=ON -DQN_WITH_PTX=OFF"
+	$(MAKE) tests BUILD=build-coverage CMAKE_FLAGS="-DQN_COVERAGE=ON"
 	find build-coverage -name '*.gcda' -delete
 	-TORTURE=1 scripts/test build-coverage -LE perf
 	bash tests/torture/malloc.sh build-coverage/quern build-coverage/libtorture_malloc.so 40
@@ -87,9 +87,11 @@ install: all
 kernels: all
 	cmake --build $(BUILD) --target kernels
 
-# A .deb and a .tar.gz in the build folder (cmake/packaging.cmake), with the kernels where they were made.
-package: all
-	cd $(BUILD) && cpack
+# A .deb and a .tar.gz for every machine (cmake/packaging.cmake), with compiled kernels for GPUs after
+# `make kernels BUILD=build-package`.
+package:
+	$(MAKE) all BUILD=build-package CMAKE_FLAGS=-DQN_PORTABLE=ON
+	cd build-package && cpack
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-coverage out
+	rm -rf build build-package build-asan build-tsan build-fuzz build-coverage out

@@ -1,4 +1,4 @@
-# make package: quern_<version>_<arch>.deb and quern-<version>-Linux-<arch>.tar.gz of everything that
+# make package (a portable build): quern_<version>_<arch>.deb and quern-<version>-Linux-<arch>.tar.gz of everything that
 # `make install` installs. Libraries that are loaded on first use are recommended or
 # suggested, not required.
 set(CPACK_PACKAGE_NAME quern)

@@ -105,7 +105,7 @@ def test_bad_layers_are_refused(cpu, town):
         svf(dsm, pixel_size=-1, ctx=cpu)
     with pytest.raises(quern.Error, match="trunks without canopies"):
         svf(dsm, tdsm=dsm, ctx=cpu)
-    with pytest.raises(quern.Error, match="wall heights alone"):
+    with pytest.raises(quern.Error, match="wall heights and wall aspects together"):
         quern.solweig.run(dsm, WEATHER, site=SITE, wall_height=dsm, ctx=cpu)
 
 

@@ -74,7 +74,7 @@ static qn_status report_all(const qn_args *args, const qn_arc_bench_report *repo
 {
     const qn_sheet rows = qn_arc_bench_sheet(report);
     qn_str line = { 0 };
-    json_t *json;
+    json_t *json = NULL;
     qn_table table;
     qn_status st = QN_OK;
 

@@ -193,10 +193,14 @@ typedef REAL real;
 #define CONST_TABLE(T, name, n) static const T name[n]
 #define QN_POINT                QN_ID(gx), QN_ID(gy), QN_ID(gz)
 #define QN_CELL                 QN_ID(qn_gx), QN_ID(qn_gy), QN_ID(qn_gz)
-#ifdef QN_CLONE_TARGETS
-#define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
+#ifndef QN_CLONE_TARGETS
 #define QN_CLONES
+#elif QN_CLONE_TARGETS == 34
+#define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#elif QN_CLONE_TARGETS == 4
+#define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v4")))
+#else
+#define QN_CLONES __attribute__((target_clones("default", "arch=x86-64-v3")))
 #endif
 /* The span is copied; otherwise the compiler must assume that a store in the body changes the end
  * of the loop. */

@@ -9,6 +9,7 @@
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     png_structp png;
@@ -98,6 +99,14 @@ qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int heig
     return st;
 }
 
+/* libpng tells a lack of memory from bad input by its message alone. */
+static qn_status refuse(const char *path, const char *what, const png_image *image, qn_err *err)
+{
+    return strcasestr(image->message, "memory")
+               ? qn_fail(err, QN_ERR_NOMEM, "%s: no memory to read it", path)
+               : qn_fail(err, QN_ERR_INPUT, "%s is %s PNG image: %s", path, what, image->message);
+}
+
 qn_status qn_png_check(const char *path, const void *bytes, size_t n, int *width, int *height,
                        qn_err *err)
 {
@@ -106,7 +115,7 @@ qn_status qn_png_check(const char *path, const void *bytes, size_t n, int *width
     qn_status st = QN_OK;
 
     if (!png_image_begin_read_from_memory(&image, bytes, n))
-        return qn_fail(err, QN_ERR_INPUT, "%s is not a PNG image: %s", path, image.message);
+        return refuse(path, "not a", &image, err);
     image.format = PNG_FORMAT_RGB;
     if ((uint64_t)image.width * image.height > QN_PNG_MAX_CHECKED)
         QN_FAIL(err, QN_ERR_LIMIT, "%s: %u x %u pixels, the limit is %d", path, image.width,
@@ -115,7 +124,7 @@ qn_status qn_png_check(const char *path, const void *bytes, size_t n, int *width
         QN_FAIL(err, QN_ERR_NOMEM, "%s: no memory for %u x %u pixels", path, image.width,
                 image.height);
     if (!png_image_finish_read(&image, NULL, pixels, 0, NULL))
-        QN_FAIL(err, QN_ERR_INPUT, "%s is a damaged PNG image: %s", path, image.message);
+        QN_TRY(refuse(path, "a damaged", &image, err));
     *width = (int)image.width;
     *height = (int)image.height;
 out:

@@ -273,7 +273,7 @@ qn_status qn_run_folder_refuse(const qn_run_folder *folder, const char *was, con
     const size_t a = strcspn(was, " "), b = strcspn(is, " ");
 
     return qn_fail(err, QN_ERR_MISMATCH,
-                   "%s: the run in this folder was another one: it had \"%.*s\", this "
+                   "%s: the run in this folder is a different one: it has \"%.*s\", this "
                    "one has \"%.*s\"; %s",
                    folder->path, (int)(a < 60 ? a : 60), was, (int)(b < 60 ? b : 60), is, hint);
 }

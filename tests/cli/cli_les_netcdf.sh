@@ -39,7 +39,7 @@ exits 0 les --steps 100 --format netcdf --out one
 exits 0 les --steps 100 --format both --ensemble 2 --precision f64 --mean-u 0.5 --out both
 exits 0 les --steps 60 --format both --ensemble 2 --precision f64 --mean-u 0.5 --checkpoint-every 25 --out more
 exits 0 les --steps 100 --format both --ensemble 2 --precision f64 --mean-u 0.5 --resume --out more
-refused 4 '.* it had "format=both", this one has "format=npy"' \
+refused 4 '.* it has "format=both", this one has "format=npy"' \
     les --steps 120 --ensemble 2 --precision f64 --mean-u 0.5 --resume --out more
 QUERN_FAULT=sim.launch_us=0,sim.gbps=100000,device_lost@300*1 exits 0 quern les run --progress off --quiet --n 32 \
     --stride 20 --k-cut 5 --k-mid 8 --observer snapshots --video none --steps 100 --format netcdf --ensemble 2 \

@@ -50,7 +50,7 @@ wait $! 2>/dev/null || true
 [ -s killed/les_omega_t000100.npy ] || fail "a snapshot from before the checkpoint is missing"
 cp -r killed damaged
 cp -r killed longer
-refused 4 'killed: the run in this folder was another one: it had "seed=0", this one has "seed=5"' \
+refused 4 'killed: the run in this folder is a different one: it has "seed=0", this one has "seed=5"' \
     long --seed 5 --resume --out killed
 refused 4 '.* it has "nu0=0.0001", this one has "nu0=0.002"' long --nu0 0.002 --resume --out killed
 mv killed moved
@@ -89,13 +89,13 @@ les --n 16 --what sim --k-cut 3 --stride 200 --checkpoint-every 400 --steps 400 
 exits 0 les --n 16 --what sim --k-cut 3 --stride 200 --steps 1000 --resume --out rows
 [ "$(sed -n 3p rows/les_series.csv | cut -d, -f1)" = 2 ] || fail "the rows of the series have another interval"
 [ "$(tail -1 rows/les_series.csv | cut -d, -f1)" = 1000 ] || fail "the last step is not in the series"
-refused 4 '.* it had "log_every=2", this one has "log_every=5"' \
+refused 4 '.* it has "log_every=2", this one has "log_every=5"' \
     les --n 16 --what sim --k-cut 3 --stride 200 --steps 2000 --log-every 5 --resume --out rows
 
 # Other physics, where that is asked for; never another grid.
-refused 4 '.* it had "nu0=0.0001", this one has "nu0=0.01"; repeat its options, add --resume-with-changes,' \
+refused 4 '.* it has "nu0=0.0001", this one has "nu0=0.01"; repeat its options, add --resume-with-changes,' \
     les --steps 120 --nu0 0.01 --resume --out more
-refused 4 '.* it had "N=32", this one has "N=64"; a run goes on with its own grid only' \
+refused 4 '.* it has "N=32", this one has "N=64"; a run continues on its own grid only' \
     les --steps 120 --n 64 --resume-with-changes --out more
 exits 0 les --steps 80 --resume --out more
 has "$out" 'is finished already'

@@ -54,11 +54,13 @@ static void seed_checkpoint(const char *path)
 {
     qn_les_saved saved = { .step = 3 };
     qn_les_sim *sim = sim_of_checkpoint();
+    qn_out out;
     qn_err err;
 
     fuzz_ok(qn_les_saved_grow(&saved, QN_LES_SAVED_SIM, qn_les_sim_save_bytes(sim), &err), &err);
     fuzz_ok(qn_les_sim_save(sim, saved.parts[QN_LES_SAVED_SIM].data, &err), &err);
-    fuzz_ok(qn_les_checkpoint_write(path, &saved, &err), &err);
+    fuzz_ok(qn_out_direct(path, &out, &err), &err);
+    fuzz_ok(qn_les_checkpoint_write(&out, &saved, &err), &err);
     qn_les_saved_free(&saved);
 }
 

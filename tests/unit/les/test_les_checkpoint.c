@@ -193,7 +193,7 @@ static void a_stamp_that_is_none_is_not_taken_from_a_plan(void **state)
         must(qn_journal_add(&journal, line, &failure));
         close(journal.fd);
         must_fail(qn_les_folder_open(&config, stamp, &is_shared, &folder, &failure),
-                  QN_ERR_MISMATCH, "another one");
+                  QN_ERR_MISMATCH, "a different one");
         assert_true(stamp[0] == '2' && stamp[8] == 'T' && strlen(stamp) == 16);
     }
 }

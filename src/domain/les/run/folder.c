@@ -188,7 +188,7 @@ static qn_status accept_word(proposal *p, const qn_run_folder *folder, const cha
         return QN_OK;
     if (is_of_grid(any))
         return qn_run_folder_refuse(folder, was, is,
-                                    "a run goes on with its own grid only: use another folder, or "
+                                    "a run continues on its own grid only: use another folder, or "
                                     "start again without --resume",
                                     err);
     if (!is_physics(any))

@@ -185,7 +185,7 @@ static void spa_series(qn_tally *tally, const json_t *root, char letter,
                        const qn_sw_spa_series *series, int n)
 {
     for (int power = 0; power < n; power++) {
-        char key[8];
+        char key[16];
         const json_t *rows;
 
         snprintf(key, sizeof key, "%c%d", letter, power);
