@@ -43,7 +43,8 @@ static void check_golden(const place *at, const char *n, const char *precision)
     flow f;
 
     flow_open(&f, at,
-              CONFIG("n", n, "seed", "1", "dt", "0.01", "precision", precision, "fft", "own"));
+              CONFIG("n", n, "seed", "1", "dt", "0.01", "integrator", "heun", "precision",
+                     precision, "fft", "own"));
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         char path[64];
         double *got;
@@ -115,7 +116,7 @@ static void what_has_no_passes_is_refused(void **state)
     } cases[] = {
         { "n", "96", "N must be a power of two from 64 to 4096" },
         { "dealias", "none", "dealias two_thirds" },
-        { "dt-mode", "cfl", "dt_mode not cfl" },
+        { "nu-update", "step", "nu_update must be stage" },
     };
     qn_ctx *ctx = open_place(&cpu_place);
 

@@ -1,7 +1,6 @@
 /* sim_pass.c - steps by two kernels of quern's own, compiled for the size of the run.
  *
- * They exist for the usual case: flux form with the 2/3 rule, a time step that does not depend on
- * the field, and a side that is a power of two. Other flows use the transforms of a library.
+ * They exist for the usual case: flux form with the 2/3 rule and a side that is a power of two. Other flows use the transforms of a library.
  */
 #include "sim_impl.h"
 
@@ -27,9 +26,9 @@ struct qn_les_passes {
     pass_par par;
     cut cut;
     int n_tiles;
-    qn_buf *twiddles; /* exp(2 pi i k / N) */
-    qn_buf *s, *mid;  /* tiles of the state and of Heun's first stage */
-    qn_buf *abc, *pq; /* three and two planes */
+    qn_buf *twiddles;      /* exp(2 pi i k / N) */
+    qn_buf *s, *mid, *sum; /* tiles of the state and of what the method has */
+    qn_buf *abc, *pq;      /* three and two planes */
 };
 
 /* Whether passes exist, and whether they are faster. */
@@ -44,9 +43,8 @@ static const char *why_not(const qn_les_sim *sim)
                            : "N must be a power of two from 64 to 4096";
     if (c->form != QN_LES_FLUX || c->dealias != QN_LES_DEALIAS_TWO_THIRDS)
         return "form must be flux and dealias two_thirds";
-    if (c->visc == QN_LES_VISC_IFAC || c->nu_update != QN_LES_NU_STAGE ||
-        c->dt_mode == QN_LES_DT_CFL || c->forcing == QN_LES_FORCING_STATIC)
-        return "visc must be explicit, nu_update stage, dt_mode not cfl, forcing not static";
+    if (c->nu_update != QN_LES_NU_STAGE)
+        return "nu_update must be stage";
     return NULL;
 }
 
@@ -91,11 +89,12 @@ static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_m
 {
     const qn_kernel_module *text =
         sim->is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
-    char defines[128];
+    char defines[160];
 
     snprintf(defines, sizeof defines,
-             "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", sim->par.n, side,
-             sim->passes->cut.tile, sim->par.n * side / 8, at_once);
+             "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d PASS_RULE=%d LANES=%d GROUPS_AT_ONCE=%d",
+             sim->par.n, side, sim->passes->cut.tile, sim->method->rule, sim->par.n * side / 8,
+             at_once);
     return qn_kernels_with(text, defines, out, err);
 }
 
@@ -156,7 +155,10 @@ static qn_status make(qn_les_sim *sim, qn_err *err)
     QN_TRY(find_kernels(sim, err));
     QN_TRY(qn_buf_new(sim->ctx, "twiddles", (size_t)sim->par.n * mode, &p->twiddles, err));
     QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s, err));
-    QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
+    if (sim->method->has_mid)
+        QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
+    if (sim->method->has_sum)
+        QN_TRY(qn_buf_new(sim->ctx, "sum in tiles", plane, &p->sum, err));
     QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc, err));
     QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq, err));
     QN_TRY(fill_twiddles(sim, err));
@@ -191,6 +193,7 @@ void qn_les_passes_close(qn_les_sim *sim)
     qn_buf_free(p->twiddles);
     qn_buf_free(p->s);
     qn_buf_free(p->mid);
+    qn_buf_free(p->sum);
     qn_buf_free(p->abc);
     qn_buf_free(p->pq);
     qn_kernels_free(p->for_cols);
@@ -201,33 +204,61 @@ void qn_les_passes_close(qn_les_sim *sim)
 
 /* Stages. */
 
-/* Makes `n_fields` of a, b, c: none after the last step. */
-static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields, qn_err *err)
+/* The value of stage `i`, or with -1 the state as it is, and its a, b, c unless a graph ends there. */
+static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int i, int is_end, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range groups = qn_range_2d(p->n_tiles * p->cut.tile / p->cut.cols, sim->par.members);
+    const les_stage_par stage = sim->method->stages[i < 0 ? 0 : i];
     pass_par par = p->par;
     const qn_arg args[] = { qn_arg_val(&par, sizeof par),
+                            qn_arg_val(&stage, sizeof stage),
                             qn_arg_buf(sim->clock),
                             qn_arg_buf(p->twiddles),
                             qn_arg_buf(p->pq),
+                            qn_arg_buf(qn_les_or_any(sim, sim->force)),
                             qn_arg_buf(p->s),
-                            qn_arg_buf(p->mid),
+                            qn_arg_buf(qn_les_or_any(sim, p->mid)),
+                            qn_arg_buf(qn_les_or_any(sim, p->sum)),
                             qn_arg_buf(p->abc) };
 
-    par.stage = stage;
-    par.three = n_fields;
+    par.is_first = i < 0;
+    par.three = is_end ? 0 : 3;
     return qn_graph_stage(graph, "les.cols", p->cols, groups, args, err);
 }
 
-static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, qn_err *err)
+/* The nonlinear terms of a stage; the first one of a step may also set its size. */
+static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, int has_peaks, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_range groups = qn_range_2d(sim->par.n / p->cut.rows, sim->par.members);
-    const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->twiddles),
-                            qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
+    const int n_groups = sim->par.n / p->cut.rows;
+    pass_par par = p->par;
+    const qn_arg args[] = { qn_arg_val(&par, sizeof par), qn_arg_buf(p->twiddles),
+                            qn_arg_buf(p->abc), qn_arg_buf(p->pq), qn_arg_buf(sim->cells) };
+    qn_status st = QN_OK;
 
-    return qn_graph_stage(graph, "les.rows", p->rows, groups, args, err);
+    par.has_peaks = has_peaks;
+    QN_TRY(qn_graph_stage(graph, "les.rows", p->rows, qn_range_2d(n_groups, sim->par.members), args,
+                          err));
+    if (has_peaks)
+        QN_TRY(qn_les_add_limit(sim, graph, n_groups * sim->par.members, LES_DT_STEP, err));
+out:
+    return st;
+}
+
+static qn_status add_step(qn_les_sim *sim, qn_graph *graph, int number, int is_last, qn_err *err)
+{
+    const int n_stages = sim->method->n_stages;
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < n_stages; i++) {
+        QN_TRY(add_rows(sim, graph, i == 0 && sim->config->dt_mode == QN_LES_DT_CFL, err));
+        if (i == 0)
+            QN_TRY(qn_les_add_kicks(sim, graph, number, err));
+        QN_TRY(add_cols(sim, graph, i, is_last && i == n_stages - 1, err));
+    }
+out:
+    return st;
 }
 
 qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err)
@@ -241,13 +272,9 @@ qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_er
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_stage(graph, "les.in", p->in, tiled, in, err));
-    QN_TRY(add_cols(sim, graph, PASS_BEGIN, 3, err));
-    for (int i = 0; i < n; i++) {
-        QN_TRY(add_rows(sim, graph, err));
-        QN_TRY(add_cols(sim, graph, PASS_MID, 3, err));
-        QN_TRY(add_rows(sim, graph, err));
-        QN_TRY(add_cols(sim, graph, PASS_NEXT, i < n - 1 ? 3 : 0, err));
-    }
+    QN_TRY(add_cols(sim, graph, -1, 0, err));
+    for (int i = 0; i < n; i++)
+        QN_TRY(add_step(sim, graph, i, i == n - 1, err));
     QN_TRY(qn_graph_stage(graph, "les.out", p->out, qn_les_modes_range(sim), out, err));
 out:
     return st;

@@ -27,7 +27,8 @@ qn_status qn_les_check_pipeline(qn_ctx *ctx, qn_findings *findings, qn_err *err)
  *
  * A case is <prefix>.json with its parameters and <prefix>_<what>.npy with arrays. Every array that
  * exists is compared, with its own limit. Parameters have the names of quern's options or those of
- * the program that made the first such files.
+ * the program that made the first such files; other names are refused. Without a profile, that of a
+ * prefix with `origin` in it is origin. Without an integrator it is heun, which made those files.
  */
 
 /* Compares every case of `dir` in one precision. A folder without a case is QN_ERR_INPUT. */
