@@ -80,6 +80,16 @@ FN les_mode les_sum(les_mode a, les_mode b)
     return r;
 }
 
+/* A selection part by part, which needs no branch. */
+FN les_mode les_pick(i32 is_first, les_mode a, les_mode b)
+{
+    les_mode r;
+
+    r.re = is_first ? a.re : b.re;
+    r.im = is_first ? a.im : b.im;
+    return r;
+}
+
 /* h, or 0 where the dealiasing rule removes the mode. */
 FN les_mode les_kept(les_par p, les_wave w, les_mode h)
 {

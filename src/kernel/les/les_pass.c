@@ -322,31 +322,34 @@ GROUP(les_pass_cols, VAL(pass_par, p), VAL(les_stage_par, t), IN(double, clock),
                 (w.i <= p.les.edge) & ((w.j <= p.les.edge) | (PASS_N - w.j <= p.les.edge));
             les_mode now = none, b = none, c = none, r;
 
-            if (p.is_first || t.s != 0 || t.sum_s != 0)
+            if (p.is_first || (t.touches & LES_GETS_S))
                 now = les_get(s, at + ROW_STEP(8));
             if (!p.is_first) {
                 const les_mode l = les_operator(p.les, w);
                 const les_factors factors = les_factors_of(PASS_RULE, l, dt);
                 les_mode value;
 
-                if (t.mid != 0 || t.is_from_mid)
+                if (t.touches & LES_GETS_MID)
                     b = les_get(mid, at + ROW_STEP(8));
-                if (t.sum != 0 || t.sum_sum != 0)
+                if (t.touches & LES_GETS_SUM)
                     c = les_get(sum, at + ROW_STEP(8));
-                r = les_forced(p.les, w, force, P(h).v[k]);
+                r = les_waved(p.les, w, P(h).v[k]);
+                if (p.les.driven == LES_FORCED)
+                    r = les_sum(r, les_get(force, les_at(p.les, w.i, w.j, 0)));
                 if (PASS_RULE == LES_RK)
-                    r = les_sum(r, les_times(l, t.is_from_mid ? b : now));
+                    r = les_sum(r, les_times(l, les_pick(t.is_from_mid, b, now)));
                 value = les_value(t, PASS_RULE, factors, dt, now, b, c, r);
-                if (p.les.driven == LES_KICKED && t.to == LES_TO_STATE && les_is_driven(p.les, w))
+                if (p.les.driven == LES_KICKED && (t.touches & LES_PUTS_S) &&
+                    les_is_driven(p.les, w))
                     value = les_sum(value, les_get(force, les_at(p.les, w.i, w.j, GROUP_Y)));
                 value = les_scaled(is_kept ? R(1) : R(0), value);
-                if (t.sum_rate != 0)
+                if (t.touches & LES_PUTS_SUM)
                     les_put(sum, at + ROW_STEP(8),
                             les_scaled(is_kept ? R(1) : R(0),
                                        les_added(t, PASS_RULE, factors, dt, now, c, r)));
-                if (t.to == LES_TO_STATE)
+                if (t.touches & LES_PUTS_S)
                     les_put(s, at + ROW_STEP(8), value);
-                if (t.to == LES_TO_MID)
+                if (t.touches & LES_PUTS_MID)
                     les_put(mid, at + ROW_STEP(8), value);
                 now = value;
             }

@@ -68,8 +68,24 @@ QN_PAR_SIZE(les_par, 176);
  * weights of exponential time differencing. */
 enum { LES_RK, LES_IF, LES_ETD };
 
-/* Where the value of a stage goes. */
-enum { LES_TO_NONE, LES_TO_STATE, LES_TO_MID };
+/* What a stage reads and where its value and sum go. */
+enum {
+    LES_GETS_S = 1,
+    LES_GETS_MID = 2,
+    LES_GETS_SUM = 4,
+    LES_PUTS_S = 8,
+    LES_PUTS_MID = 16,
+    LES_PUTS_SUM = 32,
+    LES_TWO_BEGIN = LES_GETS_S | LES_PUTS_MID,
+    LES_TWO_MORE = LES_GETS_S | LES_GETS_MID | LES_PUTS_MID,
+    LES_TWO_END = LES_GETS_S | LES_GETS_MID | LES_PUTS_S,
+    LES_SUM_BEGIN = LES_GETS_S | LES_PUTS_SUM,
+    LES_SUM_MORE = LES_GETS_S | LES_GETS_SUM | LES_PUTS_SUM,
+    LES_SUM_END = LES_GETS_SUM | LES_PUTS_S,
+    LES_BOTH_BEGIN = LES_TWO_BEGIN | LES_PUTS_SUM,
+    LES_BOTH_MORE = LES_TWO_MORE | LES_GETS_SUM | LES_PUTS_SUM,
+    LES_BOTH_END = LES_SUM_END | LES_GETS_MID
+};
 
 /* With E = e^(L dt/2) and r the right-hand side, the stage computes
  *
@@ -86,7 +102,7 @@ typedef struct {
     double sum_s, sum_sum, sum_rate;
     i32 s_power, sum_s_power, rate_weight, sum_rate_weight;
     i32 is_from_mid; /* r is that of mid, else that of s */
-    i32 to;          /* LES_TO_NONE, ... */
+    i32 touches;     /* LES_GETS_S, ... */
     i32 fields;      /* LES_VELOCITY, ... of the value */
     i32 pad;
 } les_stage_par;

@@ -46,37 +46,37 @@ FN i32 les_is_driven(les_par p, les_wave w)
     return (w.i <= p.driven_edge) & ((w.j <= p.driven_edge) | (p.n - w.j <= p.driven_edge));
 }
 
-/* Nonlinear terms and forces. */
-FN les_mode les_forced(les_par p, les_wave w, GLOBAL const real *force, les_mode r)
+/* Nonlinear terms and the wave of forcing kolmogorov. */
+FN les_mode les_waved(les_par p, les_wave w, les_mode r)
 {
     const i32 is_wave = (w.i == 0) & ((w.j == p.force_k) | (w.j == p.n - p.force_k));
     const real wave = (real)p.wave_force;
 
     r.re = r.re + (is_wave ? wave : R(0));
-    if (p.driven == LES_FORCED)
-        r = les_sum(r, les_get(force, les_at(p, w.i, w.j, 0)));
     return r;
 }
 
-/* Factors of a mode: e^(L dt/2), and for LES_ETD the four weights of right-hand sides. */
+/* Factors of a mode: 1, e^(L dt/2) and its square; for LES_ETD the four weights of right-hand sides.
+ */
 typedef struct {
-    les_mode e, w[4];
+    les_mode e[3], w[4];
 } les_factors;
 
 FN les_factors les_factors_of(i32 rule, les_mode l, real dt)
 {
     les_factors f;
 
-    f.e.re = R(1);
-    f.e.im = R(0);
+    f.e[0].re = R(1);
+    f.e[0].im = R(0);
     if (rule != LES_RK) {
         const les_mode h = les_scaled(R(0.5) * dt, l);
 
-        f.e = les_complex_exp(h);
+        f.e[1] = les_complex_exp(h);
+        f.e[2] = les_times(f.e[1], f.e[1]);
         if (rule == LES_ETD) {
             /* phi of twice the argument, from that of h. */
-            const les_phis p = les_phis_of(h, f.e);
-            const les_mode one = les_scaled(R(0.5), les_times(les_plus(f.e, R(1)), p.one));
+            const les_phis p = les_phis_of(h, f.e[1]);
+            const les_mode one = les_scaled(R(0.5), les_times(les_plus(f.e[1], R(1)), p.one));
             const les_mode two =
                 les_scaled(R(0.25), les_sum(les_times(p.one, p.one), les_scaled(R(2), p.two)));
             const les_mode three =
@@ -92,40 +92,36 @@ FN les_factors les_factors_of(i32 rule, les_mode l, real dt)
     return f;
 }
 
-/* x E^power, power 0, 1 or 2. */
-FN les_mode les_powered(les_factors f, i32 power, les_mode x)
+/* x times the factor of that power of E. */
+FN les_mode les_powered(i32 rule, les_factors f, i32 power, les_mode x)
 {
-    if (power > 0)
-        x = les_times(f.e, x);
-    if (power > 1)
-        x = les_times(f.e, x);
-    return x;
+    if (rule == LES_RK)
+        return x;
+    return les_times(les_pick(power == 0, f.e[0], les_pick(power == 1, f.e[1], f.e[2])), x);
 }
 
 FN les_mode les_rated(i32 rule, les_factors f, i32 weight, les_mode r)
 {
-    if (rule == LES_IF)
-        return les_powered(f, weight, r);
-    if (rule == LES_ETD)
-        return les_times(weight == 0   ? f.w[0]
-                         : weight == 1 ? f.w[1]
-                         : weight == 2 ? f.w[2]
-                                       : f.w[3],
-                         r);
-    return r;
+    if (rule != LES_ETD)
+        return les_powered(rule, f, weight, r);
+    return les_times(les_pick(weight < 2, les_pick(weight == 0, f.w[0], f.w[1]),
+                              les_pick(weight == 2, f.w[2], f.w[3])),
+                     r);
 }
 
 /* The value of a stage. Arrays of weight 0 are not added, whatever is in them. */
 FN les_mode les_value(les_stage_par t, i32 rule, les_factors f, real dt, les_mode s, les_mode mid,
                       les_mode sum, les_mode r)
 {
-    const les_mode begun = les_scaled((real)t.s, les_powered(f, rule == LES_RK ? 0 : t.s_power, s));
-    les_mode v = les_scaled((real)t.sum, sum);
+    const les_mode begun = les_scaled((real)t.s, les_powered(rule, f, t.s_power, s));
+    const les_mode added = les_scaled((real)t.sum, sum);
+    les_mode v, w;
 
     if (rule == LES_ETD)
-        mid = les_times(les_plus(f.e, R(-1)), mid);
-    v = t.s != 0 ? begun : v;
-    v = t.mid != 0 ? les_sum(v, les_scaled((real)t.mid, mid)) : v;
+        mid = les_times(les_plus(f.e[1], R(-1)), mid);
+    v = les_pick(t.s != 0, begun, added);
+    w = les_sum(v, les_scaled((real)t.mid, mid));
+    v = les_pick(t.mid != 0, w, v);
     return les_sum(v, les_scaled((real)t.rate * dt, les_rated(rule, f, t.rate_weight, r)));
 }
 
@@ -133,10 +129,9 @@ FN les_mode les_value(les_stage_par t, i32 rule, les_factors f, real dt, les_mod
 FN les_mode les_added(les_stage_par t, i32 rule, les_factors f, real dt, les_mode s, les_mode sum,
                       les_mode r)
 {
-    const les_mode begun =
-        les_scaled((real)t.sum_s, les_powered(f, rule == LES_RK ? 0 : t.sum_s_power, s));
+    const les_mode begun = les_scaled((real)t.sum_s, les_powered(rule, f, t.sum_s_power, s));
 
-    return les_sum(t.sum_s != 0 ? begun : sum,
+    return les_sum(les_pick(t.sum_s != 0, begun, sum),
                    les_scaled((real)t.sum_rate * dt, les_rated(rule, f, t.sum_rate_weight, r)));
 }
 

@@ -526,6 +526,37 @@ static void cells_that_are_not_finite_are_counted_for_good(void **state)
     flow_close(&f);
 }
 
+/* A strong force accelerates the flow beyond what its step is good for; the flow is still finite. */
+static void a_flow_that_outgrows_its_step_is_noticed(void **state)
+{
+    flow f;
+    qn_graph *graph = NULL;
+    qn_les_progress now;
+    qn_err refused = { .text = "" };
+
+    (void)state;
+    flow_open(&f, &device_places[0],
+              CONFIG("n", "32", "dt", "0.02", "forcing", "kolmogorov", "forcing-amplitude", "20"));
+    must(qn_graph_new(f.ctx, "steps", &graph, &failure));
+    must(qn_les_sim_add_steps(f.sim, graph, 10, &failure));
+    must(qn_les_sim_add_check(f.sim, graph, &failure));
+    must(qn_graph_run(graph, &failure));
+    must_do(qn_les_sim_progress(f.sim, &now, &err));
+    assert_int_equal(now.outgrown, -1);
+    assert_false(qn_les_is_lost(&now));
+    for (int i = 0; i < 20 && now.outgrown < 0; i++) {
+        must(qn_graph_run(graph, &failure));
+        must_do(qn_les_sim_progress(f.sim, &now, &err));
+    }
+    assert_true(now.outgrown == now.step && now.n_not_finite == 0);
+    assert_true(now.dt_limit < 0.02 && now.dt_limit > 0.01);
+    assert_int_equal(qn_les_lost(&f.config, &now, "", &refused), QN_ERR_FAILED);
+    assert_non_null(strstr(refused.text, "too fast for its time step"));
+    assert_non_null(strstr(refused.text, "use a smaller --dt, or --dt-mode cfl"));
+    qn_graph_free(graph);
+    flow_close(&f);
+}
+
 /* Forces, filters, boxes. */
 
 /* From rest, a wave of force drives a wave of vorticity and nothing else: Heun's method for
@@ -631,6 +662,7 @@ int main(void)
         cmocka_unit_test(step_of_mode_cfl_comes_from_the_flow),
         cmocka_unit_test(what_cannot_work_is_refused_with_a_sentence),
         cmocka_unit_test(cells_that_are_not_finite_are_counted_for_good),
+        cmocka_unit_test(a_flow_that_outgrows_its_step_is_noticed),
         cmocka_unit_test(force_and_drag_drive_a_wave_as_they_must),
         cmocka_unit_test(the_side_of_the_box_scales_out),
         cmocka_unit_test(box_field_begins_on_the_device),

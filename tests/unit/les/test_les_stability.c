@@ -1,7 +1,7 @@
 /* test_les_stability.c - limits of the time step, and the steps that are chosen. */
 #include "golden.h"
 
-#include "domain/les/flow/stability.h"
+#include "domain/les/options/stability.h"
 
 #include <complex.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define QN_LES_SIM_H
 
 #include "domain/les/options/options.h"
-#include "stability.h"
+#include "domain/les/options/stability.h"
 
 #include <quern/graph.h>
 

@@ -135,8 +135,7 @@ static qn_status measure_force(qn_les_sim *sim, qn_err *err)
 
     one.mean_u = one.mean_v = 0;
     QN_TRY(qn_graph_new(sim->ctx, "les.force", &graph, err));
-    QN_TRY(LES_STAGE(sim, les_first, graph, "les.first", qn_range_3d(n / 2 + 1, n, 1), one,
-                     qn_les_fields_after(sim, -1, 0), sim->force, sim->work, err));
+    QN_TRY(qn_les_add_first(sim, graph, sim->force, 1, err));
     QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, sim->n_fields, err));
     QN_TRY(LES_STAGE(sim, les_peak_rows, graph, "les.peaks", qn_range_2d(n, 1), one, sim->e_field,
                      sim->work, sim->cells, err));
@@ -182,8 +181,8 @@ static qn_status begin_stages(qn_les_sim *sim, qn_err *err)
     QN_TRY(qn_graph_new(sim->ctx, "les.begin", &graph, err));
     for (int i = 0; i < 2; i++)
         if (arrays[i])
-            QN_TRY(LES_STAGE(sim, les_first, graph, "les.first", qn_les_modes_range(sim), sim->par,
-                             0, sim->state, arrays[i], err));
+            QN_TRY(LES_STAGE(sim, les_copy, graph, "les.first", qn_les_modes_range(sim), sim->par,
+                             sim->state, arrays[i], err));
     QN_TRY(qn_graph_run(graph, err));
 out:
     qn_graph_free(graph);

@@ -3,7 +3,7 @@
 #ifndef QN_LES_SIM_IMPL_H
 #define QN_LES_SIM_IMPL_H
 
-#include "method.h"
+#include "domain/les/options/method.h"
 #include "sim.h"
 
 #include "kernel/les/les_sim.h"
@@ -64,9 +64,9 @@ qn_status qn_les_add_limit(qn_les_sim *sim, qn_graph *graph, int n_parts, int us
 /* Adds the kicks of forcing ring, for step number `i` of the graph. */
 qn_status qn_les_add_kicks(qn_les_sim *sim, qn_graph *graph, int i, qn_err *err);
 
-/* The fields that the value of stage `i` leaves, or with -1 the state; the last step of a graph
- * leaves none. */
-int qn_les_fields_after(const qn_les_sim *sim, int i, int is_last_step);
+/* Adds the spectra of all fields of the vorticity `of`, the state or another of `members` members.
+ */
+qn_status qn_les_add_first(qn_les_sim *sim, qn_graph *graph, qn_buf *of, int members, qn_err *err);
 
 /* Adds the nonlinear terms of a stage, from the grid back to spectra. `nu_from` says where its eddy
  * viscosity comes from. */

@@ -49,7 +49,7 @@ static int needs_strain(const qn_les_sim *sim, int stage)
     return sim->par.is_flux || stage == 0 || sim->config->nu_update != QN_LES_NU_STEP;
 }
 
-int qn_les_fields_after(const qn_les_sim *sim, int i, int is_last_step)
+static int fields_after(const qn_les_sim *sim, int i, int is_last_step)
 {
     const int next = (i + 1) % sim->method->n_stages;
 
@@ -59,16 +59,18 @@ int qn_les_fields_after(const qn_les_sim *sim, int i, int is_last_step)
            (needs_strain(sim, next) ? LES_STRAIN : 0);
 }
 
-/* Adds the spectra of all fields of the state. */
-static qn_status add_first(qn_les_sim *sim, qn_graph *graph, qn_err *err)
+qn_status qn_les_add_first(qn_les_sim *sim, qn_graph *graph, qn_buf *of, int members, qn_err *err)
 {
-    return LES_STAGE(sim, les_first, graph, "les.first", qn_les_modes_range(sim), sim->par,
-                     qn_les_fields_after(sim, -1, 0), sim->state, sim->work, err);
+    const qn_range modes = qn_range_3d(sim->par.n / 2 + 1, sim->par.n, members);
+
+    if (sim->par.is_flux)
+        return LES_STAGE(sim, les_first, graph, "les.first", modes, sim->par, of, sim->work, err);
+    return LES_STAGE(sim, les_adv_first, graph, "les.first", modes, sim->par, of, sim->work, err);
 }
 
 qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
-    const qn_status st = add_first(sim, graph, err);
+    const qn_status st = qn_les_add_first(sim, graph, sim->state, sim->par.members, err);
 
     return st == QN_OK ? qn_les_add_fft(sim, graph, QN_FFT_INVERSE, sim->n_fields, err) : st;
 }
@@ -124,27 +126,60 @@ qn_status qn_les_add_kicks(qn_les_sim *sim, qn_graph *graph, int i, qn_err *err)
                      sim->clock, sim->force, err);
 }
 
+/* A stage of a flow without a filter and an array of forces; 0 when there is no kernel of its own for
+ * it. */
+static int add_plain(qn_les_sim *sim, qn_graph *graph, const les_stage_par *stage, qn_status *st,
+                     qn_err *err)
+{
+    const int is_flux = sim->par.is_flux, keeps_nu = sim->config->nu_update == QN_LES_NU_STEP;
+    const qn_range modes = qn_les_modes_range(sim);
+
+#define PLAIN(is_form, rule_, touches_, kernel, ...)                                               \
+    if ((is_form) && sim->method->rule == (rule_) && stage->touches == (touches_)) {               \
+        *st = LES_STAGE(sim, kernel, graph, "les.stage", modes, sim->par, *stage, sim->clock,      \
+                        sim->state, __VA_ARGS__, sim->work, err);                                  \
+        return 1;                                                                                  \
+    }
+    PLAIN(is_flux, LES_RK, LES_TWO_BEGIN, les_two_begin, sim->mid)
+    PLAIN(is_flux, LES_RK, LES_TWO_MORE, les_two_more, sim->mid)
+    PLAIN(is_flux, LES_RK, LES_TWO_END, les_two_end, sim->mid)
+    PLAIN(is_flux, LES_RK, LES_BOTH_BEGIN, les_rk4_begin, sim->mid, sim->sum)
+    PLAIN(is_flux, LES_RK, LES_BOTH_MORE, les_rk4_more, sim->mid, sim->sum)
+    PLAIN(is_flux, LES_RK, LES_BOTH_END, les_rk4_end, sim->mid, sim->sum)
+    PLAIN(is_flux, LES_IF, LES_SUM_BEGIN, les_if_begin, sim->sum)
+    PLAIN(is_flux, LES_IF, LES_SUM_MORE, les_if_more, sim->sum)
+    PLAIN(is_flux, LES_IF, LES_SUM_END, les_if_end, sim->sum)
+    PLAIN(!is_flux && keeps_nu, LES_RK, LES_TWO_BEGIN, les_adv_begin, sim->mid)
+    PLAIN(!is_flux && keeps_nu, LES_RK, LES_TWO_END, les_adv_end, sim->mid)
+#undef PLAIN
+    return 0;
+}
+
 /* From the nonlinear terms of stage `i` to its value, and the fields of the next. */
 static qn_status add_value(qn_les_sim *sim, qn_graph *graph, int i, int is_last_step, qn_err *err)
 {
-    const qn_range modes = qn_les_modes_range(sim);
+    const int is_plain = !sim->par.is_filtered && sim->par.driven == LES_UNFORCED;
     les_stage_par stage = sim->method->stages[i];
-    qn_buf *const filter = qn_les_or_any(sim, sim->filter);
-    qn_buf *const force = qn_les_or_any(sim, sim->force);
-    qn_buf *const mid = qn_les_or_any(sim, sim->mid), *const sum = qn_les_or_any(sim, sim->sum);
+    qn_status st = QN_OK;
 
-    stage.fields = qn_les_fields_after(sim, i, is_last_step);
+    stage.fields = fields_after(sim, i, is_last_step);
+    if (is_plain && add_plain(sim, graph, &stage, &st, err))
+        return st;
+
+#define ANY(kernel)                                                                                \
+    LES_STAGE(sim, kernel, graph, "les.stage", qn_les_modes_range(sim), sim->par, stage,           \
+              sim->clock, qn_les_or_any(sim, sim->filter), qn_les_or_any(sim, sim->force),         \
+              sim->state, qn_les_or_any(sim, sim->mid), qn_les_or_any(sim, sim->sum), sim->work,   \
+              err)
     switch (sim->method->rule) {
     case LES_RK:
-        return LES_STAGE(sim, les_stage_rk, graph, "les.stage", modes, sim->par, stage, sim->clock,
-                         filter, force, sim->state, mid, sum, sim->work, err);
+        return ANY(les_any_rk);
     case LES_IF:
-        return LES_STAGE(sim, les_stage_if, graph, "les.stage", modes, sim->par, stage, sim->clock,
-                         filter, force, sim->state, mid, sum, sim->work, err);
+        return ANY(les_any_if);
     default:
-        return LES_STAGE(sim, les_stage_etd, graph, "les.stage", modes, sim->par, stage, sim->clock,
-                         filter, force, sim->state, mid, sum, sim->work, err);
+        return ANY(les_any_etd);
     }
+#undef ANY
 }
 
 static qn_status add_step(qn_les_sim *sim, qn_graph *graph, int number, int is_last, qn_err *err)
@@ -177,7 +212,7 @@ qn_status qn_les_sim_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *
     if (sim->passes) {
         QN_TRY(qn_les_passes_add_steps(sim, graph, n, err));
     } else {
-        QN_TRY(add_first(sim, graph, err));
+        QN_TRY(qn_les_add_first(sim, graph, sim->state, sim->par.members, err));
         for (int i = 0; i < n; i++)
             QN_TRY(add_step(sim, graph, i, i == n - 1, err));
     }

@@ -1,8 +1,8 @@
 /* settle.c - options that depend on each other. */
 #include "options.h"
 
-#include "domain/les/flow/method.h"
-#include "domain/les/flow/stability.h"
+#include "method.h"
+#include "stability.h"
 
 #include <math.h>
 

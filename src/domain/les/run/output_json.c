@@ -1,7 +1,7 @@
 /* output_json.c - a run as JSON, inside the engine's metrics. */
 #include "output.h"
 
-#include "domain/les/flow/method.h"
+#include "domain/les/options/method.h"
 #include "engine/engine.h"
 #include "util/file.h"
 #include "util/json.h"

@@ -400,14 +400,18 @@ out:
 }
 
 const qn_les_check qn_les_checks[] = {
-    { "V1", "decay of the Taylor-Green vortex", check_vortex },
-    { "V2", "order in time", check_order },
-    { "V3", "Smagorinsky term", check_closure },
-    { "V4", "steady flow under a force", check_steady },
-    { "V5", "inviscid invariants", check_invariants },
-    { "V6", "double shear layer", qn_les_check_shear },
-    { "V7", "decaying turbulence", qn_les_check_decay },
-    { "V8", "symmetries", qn_les_check_symmetry },
-    { "V12", "equal results on every device", qn_les_check_backends },
-    { NULL, NULL, NULL },
+    { "V1", "decay of the Taylor-Green vortex", check_vortex, 0 },
+    { "V2", "order in time", check_order, 0 },
+    { "V3", "Smagorinsky term", check_closure, 0 },
+    { "V4", "steady flow under a force", check_steady, 0 },
+    { "V5", "inviscid invariants", check_invariants, 0 },
+    { "V6", "double shear layer", qn_les_check_shear, 0 },
+    { "V7", "decaying turbulence", qn_les_check_decay, 0 },
+    { "V8", "symmetries", qn_les_check_symmetry, 0 },
+    { "V12", "equal results on every device", qn_les_check_backends, 0 },
+    { "V13", "orders of the integrators", qn_les_check_orders, 0 },
+    { "V14", "forced waves on the beta plane", qn_les_check_waves, 0 },
+    { "V15", "random flows with default steps", qn_les_check_random, 1 },
+    { "V16", "energy of random forcing", qn_les_check_ring, 0 },
+    { 0 },
 };

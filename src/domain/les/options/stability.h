@@ -8,7 +8,7 @@
 #ifndef QN_LES_STABILITY_H
 #define QN_LES_STABILITY_H
 
-#include "domain/les/options/options.h"
+#include "options.h"
 
 #include "kernel/les/les_sim.h"
 

@@ -2,7 +2,7 @@
 #ifndef QN_LES_METHOD_H
 #define QN_LES_METHOD_H
 
-#include "domain/les/options/options.h"
+#include "options.h"
 
 #include "kernel/les/les_sim.h"
 

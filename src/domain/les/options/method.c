@@ -12,8 +12,8 @@ static const qn_les_method heun = {
     .has_mid = 1,
     HEUN_LIMITS,
     .stages = {
-        { .s = 1, .rate = 1, .to = LES_TO_MID },
-        { .s = 0.5, .mid = 0.5, .rate = 0.5, .is_from_mid = 1, .to = LES_TO_STATE },
+        { .s = 1, .rate = 1, .touches = LES_TWO_BEGIN },
+        { .s = 0.5, .mid = 0.5, .rate = 0.5, .is_from_mid = 1, .touches = LES_TWO_END },
     },
 };
 
@@ -27,9 +27,9 @@ static const qn_les_method ssprk3 = {
     .cfl = 0.5,
     .diffusive = 1.5,
     .stages = {
-        { .s = 1, .rate = 1, .to = LES_TO_MID },
-        { .s = 0.75, .mid = 0.25, .rate = 0.25, .is_from_mid = 1, .to = LES_TO_MID },
-        { .s = 1.0 / 3, .mid = 2.0 / 3, .rate = 2.0 / 3, .is_from_mid = 1, .to = LES_TO_STATE },
+        { .s = 1, .rate = 1, .touches = LES_TWO_BEGIN },
+        { .s = 0.75, .mid = 0.25, .rate = 0.25, .is_from_mid = 1, .touches = LES_TWO_MORE },
+        { .s = 1.0 / 3, .mid = 2.0 / 3, .rate = 2.0 / 3, .is_from_mid = 1, .touches = LES_TWO_END },
     },
 };
 
@@ -43,12 +43,10 @@ static const qn_les_method rk4 = {
     .has_sum = 1,
     RK4_LIMITS,
     .stages = {
-        { .s = 1, .rate = 0.5, .sum_s = 1, .sum_rate = 1.0 / 6, .to = LES_TO_MID },
-        { .s = 1, .rate = 0.5, .sum_sum = 1, .sum_rate = 1.0 / 3, .is_from_mid = 1,
-          .to = LES_TO_MID },
-        { .s = 1, .rate = 1, .sum_sum = 1, .sum_rate = 1.0 / 3, .is_from_mid = 1,
-          .to = LES_TO_MID },
-        { .sum = 1, .rate = 1.0 / 6, .is_from_mid = 1, .to = LES_TO_STATE },
+        { .s = 1, .rate = 0.5, .sum_s = 1, .sum_rate = 1.0 / 6, .touches = LES_BOTH_BEGIN },
+        { .s = 1, .rate = 0.5, .sum_sum = 1, .sum_rate = 1.0 / 3, .is_from_mid = 1, .touches = LES_BOTH_MORE },
+        { .s = 1, .rate = 1, .sum_sum = 1, .sum_rate = 1.0 / 3, .is_from_mid = 1, .touches = LES_BOTH_MORE },
+        { .sum = 1, .rate = 1.0 / 6, .is_from_mid = 1, .touches = LES_BOTH_END },
     },
 };
 
@@ -61,8 +59,8 @@ static const qn_les_method heun_ifac = {
     .has_mid = 1,
     HEUN_LIMITS,
     .stages = {
-        { .s = 1, .s_power = 2, .rate = 1, .rate_weight = 2, .to = LES_TO_MID },
-        { .s = 0.5, .s_power = 2, .mid = 0.5, .rate = 0.5, .to = LES_TO_STATE },
+        { .s = 1, .s_power = 2, .rate = 1, .rate_weight = 2, .touches = LES_TWO_BEGIN },
+        { .s = 0.5, .s_power = 2, .mid = 0.5, .rate = 0.5, .touches = LES_TWO_END },
     },
 };
 
@@ -74,12 +72,12 @@ static const qn_les_method ifrk4 = {
     RK4_LIMITS,
     .stages = {
         { .s = 1, .s_power = 1, .rate = 0.5, .rate_weight = 1, .sum_s = 1, .sum_s_power = 2,
-          .sum_rate = 1.0 / 6, .sum_rate_weight = 2 },
+          .sum_rate = 1.0 / 6, .sum_rate_weight = 2, .touches = LES_SUM_BEGIN },
         { .s = 1, .s_power = 1, .rate = 0.5, .sum_sum = 1, .sum_rate = 1.0 / 3,
-          .sum_rate_weight = 1 },
+          .sum_rate_weight = 1, .touches = LES_SUM_MORE },
         { .s = 1, .s_power = 2, .rate = 1, .rate_weight = 1, .sum_sum = 1, .sum_rate = 1.0 / 3,
-          .sum_rate_weight = 1 },
-        { .sum = 1, .rate = 1.0 / 6, .to = LES_TO_STATE },
+          .sum_rate_weight = 1, .touches = LES_SUM_MORE },
+        { .sum = 1, .rate = 1.0 / 6, .touches = LES_SUM_END },
     },
 };
 
@@ -93,11 +91,11 @@ static const qn_les_method etdrk4 = {
     RK4_LIMITS,
     .stages = {
         { .s = 1, .s_power = 1, .rate = 1, .sum_s = 1, .sum_s_power = 2, .sum_rate = 1,
-          .sum_rate_weight = 1, .to = LES_TO_MID },
-        { .s = 1, .s_power = 1, .rate = 1, .sum_sum = 1, .sum_rate = 2, .sum_rate_weight = 2 },
+          .sum_rate_weight = 1, .touches = LES_BOTH_BEGIN },
+        { .s = 1, .s_power = 1, .rate = 1, .sum_sum = 1, .sum_rate = 2, .sum_rate_weight = 2, .touches = LES_SUM_MORE },
         { .s = 1, .s_power = 1, .mid = 1, .rate = 2, .sum_sum = 1, .sum_rate = 2,
-          .sum_rate_weight = 2 },
-        { .sum = 1, .rate = 1, .rate_weight = 3, .to = LES_TO_STATE },
+          .sum_rate_weight = 2, .touches = LES_SUM_MORE | LES_GETS_MID },
+        { .sum = 1, .rate = 1, .rate_weight = 3, .touches = LES_SUM_END },
     },
 };
 
