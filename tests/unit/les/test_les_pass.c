@@ -131,6 +131,14 @@ static void passes_serve_every_integrator(void **state)
                                   5),
             1e-12);
     }
+    for (int i = 0; i < N_PLACES; i++)
+        for (int k = 1; k < 3 && can_transform(&device_places[i]); k++) /* exact linear terms */
+            expect_near(names[k],
+                        distance_between_ways(&device_places[i],
+                                              CONFIG("n", "64", "precision", "f64", "integrator",
+                                                     names[k], "beta", "3", "drag", "0.1"),
+                                              2),
+                        1e-12);
     expect_near("ifac",
                 distance_between_ways(&cpu_place,
                                       CONFIG("n", "64", "precision", "f64", "integrator", "heun",
