@@ -81,7 +81,8 @@ typedef struct qn_les_size {
 
 QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
 
-/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED. */
+/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED, and so is a flow
+ * that has become too fast for a step that was given. */
 QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
 
 /* Copies the vorticity: ensemble * n * n numbers in the precision of the flow, member after member,

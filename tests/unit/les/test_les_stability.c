@@ -163,6 +163,17 @@ static void limits_know_the_integrator(void **state)
     assert_near(qn_les_stability_of(&c, 0.01, 50, 0).dt_admissible, 1.73 / (50 * 21 + 100), 1e-12);
 }
 
+static void advice_names_what_helps(void **state)
+{
+    const qn_les_options given = CONFIG("dt", "0.01"), follows = CONFIG("n", "64"),
+                         aliased = CONFIG("dealias", "none");
+
+    (void)state;
+    assert_non_null(strstr(qn_les_advice(&given), "--dt-mode cfl"));
+    assert_non_null(strstr(qn_les_advice(&follows), "--cfl"));
+    assert_string_equal(qn_les_advice(&aliased), "use --dealias two_thirds");
+}
+
 /* From rest, the forcing alone must not carry the flow across cells in the first step. */
 static void a_quiet_flow_begins_with_a_step_that_suits_the_forcing(void **state)
 {
@@ -217,6 +228,7 @@ int main(void)
         cmocka_unit_test(cfl_step_is_the_least_of_three),
         cmocka_unit_test(default_steps_are_stable),
         cmocka_unit_test(limits_know_the_integrator),
+        cmocka_unit_test(advice_names_what_helps),
         cmocka_unit_test(a_quiet_flow_begins_with_a_step_that_suits_the_forcing),
         cmocka_unit_test(default_field_is_stable_by_the_automatic_rule),
     };

@@ -137,6 +137,11 @@ double qn_les_dt_of(const les_dt_par *rule, double speed, double nut)
 
 const char *qn_les_advice(const qn_les_options *config)
 {
-    return config->dt_mode == QN_LES_DT_CFL ? "use a smaller --cfl or --dt-max"
-                                            : "use a smaller --dt, or --dt-mode cfl";
+    const int is_aliased = config->dealias == QN_LES_DEALIAS_NONE;
+
+    if (config->dt_mode != QN_LES_DT_CFL)
+        return is_aliased ? "use a smaller --dt, --dt-mode cfl or --dealias two_thirds"
+                          : "use a smaller --dt, or --dt-mode cfl";
+    /* No step is small enough for what products without dealiasing may do. */
+    return is_aliased ? "use --dealias two_thirds" : "use a smaller --cfl or --dt-max";
 }
