@@ -158,8 +158,11 @@ static int add_plain(qn_les_sim *sim, qn_graph *graph, const les_stage_par *stag
 /* From the nonlinear terms of stage `i` to its value, and the fields of the next. */
 static qn_status add_value(qn_les_sim *sim, qn_graph *graph, int i, int is_last_step, qn_err *err)
 {
-    const int is_plain = !sim->par.is_filtered && sim->par.driven == LES_UNFORCED;
     les_stage_par stage = sim->method->stages[i];
+    /* Kicks come with the last stage only. */
+    const int is_driven = sim->par.driven == LES_FORCED ||
+                          (sim->par.driven == LES_KICKED && (stage.touches & LES_PUTS_S));
+    const int is_plain = !sim->par.is_filtered && !is_driven;
     qn_status st = QN_OK;
 
     stage.fields = fields_after(sim, i, is_last_step);
