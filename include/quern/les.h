@@ -28,11 +28,12 @@ extern "C" {
 /* Values of the choices. */
 enum { QN_LES_PROFILE_QUERN, QN_LES_PROFILE_ORIGIN };
 enum { QN_LES_DT_AUTO, QN_LES_DT_FIXED, QN_LES_DT_CFL };
+enum { QN_LES_RK4, QN_LES_IFRK4, QN_LES_ETDRK4, QN_LES_SSPRK3, QN_LES_HEUN };
 enum { QN_LES_FLUX, QN_LES_ADVECTIVE };
 enum { QN_LES_DEALIAS_NONE, QN_LES_DEALIAS_TWO_THIRDS, QN_LES_DEALIAS_EXP };
 enum { QN_LES_VISC_EXPLICIT, QN_LES_VISC_IFAC };
 enum { QN_LES_NU_STAGE, QN_LES_NU_STEP };
-enum { QN_LES_FORCING_NONE, QN_LES_FORCING_KOLMOGOROV, QN_LES_FORCING_STATIC };
+enum { QN_LES_FORCING_NONE, QN_LES_FORCING_KOLMOGOROV, QN_LES_FORCING_STATIC, QN_LES_FORCING_RING };
 enum { QN_LES_IC_SPECTRAL, QN_LES_IC_BOX, QN_LES_IC_TAYLOR_GREEN, QN_LES_IC_SHEAR, QN_LES_IC_FILE };
 enum { QN_LES_SHAPE_COMPACT, QN_LES_SHAPE_MCWILLIAMS };
 enum { QN_LES_NORM_OMEGA_RMS, QN_LES_NORM_ENERGY };
@@ -84,11 +85,12 @@ typedef struct qn_les_size {
 
 QN_API void qn_les_get_size(const qn_les *les, qn_les_size *out);
 
-/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED.
+/* Makes `n` steps and waits for them. NaN or infinity in the flow is QN_ERR_FAILED, and so is a flow
+ * that has become too fast for a step that was given.
  *
- * When the device fails, in any call of the flow, it goes on on the CPU from the last copy of its state
- * on the host, with one line on stderr, as a whole run does. With the policy QN_FALLBACK_ERROR the call
- * fails instead, and no state is copied. */
+ * If the device fails, in any call of the flow, the flow continues on the CPU from the last copy of its
+ * state on the host, with one line on stderr, as a whole run does. With the policy QN_FALLBACK_ERROR the
+ * call fails instead, and no state is copied. */
 QN_API qn_status qn_les_step(qn_les *les, int n, qn_err *err);
 
 /* Fields of a flow: numbers in its precision, member after member, row after row. */

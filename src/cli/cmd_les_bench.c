@@ -98,7 +98,8 @@ out:
     return st;
 }
 
-/* The options of one flow for all sizes, with a time step that is stable on all of them. */
+/* The options of one flow for all sizes, with a time step that is stable on all of them and two
+ * right-hand sides per step. */
 static qn_les_options make_options(const cases *c, int profile, int what, int n, int members,
                                    int is_f64)
 {
@@ -112,6 +113,7 @@ static qn_les_options make_options(const cases *c, int profile, int what, int n,
     o.precision = is_f64 ? QN_LES_F64 : QN_LES_F32;
     o.ic = QN_LES_IC_SPECTRAL;
     o.dt_mode = QN_LES_DT_AUTO;
+    o.integrator = QN_LES_HEUN;
     o.steps = 200;
     o.stride = 100;
     o.observer = QN_LES_OBSERVE_METRICS;

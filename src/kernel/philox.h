@@ -18,6 +18,7 @@
 #define PHILOX_GRID     0
 #define PHILOX_SPECTRAL 1
 #define PHILOX_PHASE    2
+#define PHILOX_RING     3
 
 typedef struct {
     u32 a, b, c, d;

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }
-les() { quern les run --progress off --quiet --backend cpu --n 32 --steps 60 --stride 20 "$@"; }
+les() { quern les run --progress off --quiet --backend cpu --n 32 --steps 60 --stride 20 --dt-max 0.01 "$@"; }
 well_formed() { ! command -v xmllint >/dev/null || xmllint --noout "$1" || fail "$1 is not well-formed"; }
 checked() { if command -v python3 >/dev/null; then python3 - "$@"; else cat >/dev/null; fi; }
 
@@ -33,7 +33,7 @@ import json, sys
 d = json.load(open(sys.argv[1]))
 les = d["les"]
 assert d["format"] == "quern-metrics/1" and les["schema"] == "quern-les/1" and les["status"] == "ok"
-assert les["config"]["N"] == 32 and les["proxy"]["D"] > 0 and les["sim"]["fft_per_step"] == 12
+assert les["config"]["N"] == 32 and les["proxy"]["D"] > 0 and les["sim"]["fft_per_step"] == 24
 assert [s["t"] for s in les["snapshots"]] == [0, 20, 40, 60]
 assert [s["window"] for s in les["snapshots"]] == ["fit", "fit", "fit", "forecast"]
 assert [h["t"] for h in les["hashes"]] == [0, 20, 40, 60]
@@ -109,7 +109,7 @@ done
 # Refused.
 refused 2 'dt: 3 is unstable: .*the largest admissible dt is 0\.' les --dt 3 --out bad
 exits 1 les --dt 3 --allow-unstable --check-every 10 --what sim --out bad
-has "$err" 'cells that are not finite: they came between steps [0-9]+ and [0-9]+$'
+has "$err" 'cells that are not finite: they came between steps [0-9]+ and [0-9]+; use a smaller --dt, or --dt-mode cfl$'
 has bad/les_metrics.json '"nonfinite"'
 refused 6 'cannot open nowhere.npy' les --ic-file nowhere.npy
 refused 6 'cannot open nowhere/A.npy' les --kernel-only nowhere

@@ -5,7 +5,7 @@
 
 has_fftw || { echo "skipped: this build has no FFTW"; exit 77; }
 refused 2 'give --golden DIR, names of checks' quern les check
-refused 2 "unknown check 'V13'; the checks are V1 to V12" quern les check V13
+refused 2 "unknown check 'V17'; the checks are V1 to V16" quern les check V17
 refused 6 'cannot read the folder nowhere' quern les check --golden nowhere
 mkdir none
 refused 6 'none has no case' quern les check --golden none
@@ -33,3 +33,14 @@ exits 4 quern les check --golden one --backend cpu --quiet
 has "$out" 'omega_t10, f64 .* NO$'
 has "$out" 'z_t0 cannot be read .* NO$'
 has "$err" 'quern les check: 2 of [0-9]+ findings are out of bounds'
+
+# A case is of profile origin wherever its name says so, and of a profile that its file names; a
+# parameter that nobody knows is refused.
+mkdir held
+for f in "$golden"/origin_n64_s0*; do cp "$f" "held/held_$(basename "$f")"; done
+chmod u+w held/*
+exits 0 quern les check --golden held --backend cpu --quiet
+has "$out" '^golden +held_origin_n64_s0 omega_t100, f64 .* yes$'
+lacks "$out" ' NO$'
+sed -i 's/"nu0"/"nu1"/' held/held_origin_n64_s0.json
+refused 6 "held_origin_n64_s0.json: there is no parameter 'nu1'" quern les check --golden held --backend cpu

@@ -130,7 +130,7 @@ exits 0 long --out damaged
 # A flow that blows up leaves the last good checkpoint.
 exits 1 les --steps 400 --dt 0.6 --allow-unstable --nu0 0 --cs 0 --what sim --check-every 1 \
     --checkpoint-every 1 --out blown
-has "$err" 'not finite: they came between steps [0-9]+ and [0-9]+; the checkpoint of step [0-9]+ remains$'
+has "$err" 'not finite: they came between steps [0-9]+ and [0-9]+; use a smaller --dt, or --dt-mode cfl; the checkpoint of step [0-9]+ remains$'
 [ -s "$(echo blown/run.unfinished/checkpoint.*)" ] || fail "the last good checkpoint is gone"
 
 # A folder may have as long a path as the system allows.

@@ -232,11 +232,8 @@ static qn_status check(qn_les *les, qn_err *err)
     QN_TRY(qn_graph_run(les->check_graph, err));
     QN_TRY(qn_graph_wait(les->check_graph, err));
     QN_TRY(qn_les_sim_progress(les->sim, &now, err));
-    if (now.n_not_finite > 0)
-        st =
-            qn_fail(err, QN_ERR_FAILED,
-                    "the flow has cells that are not finite: they came between steps %lld and %lld",
-                    (long long)now.last_good, (long long)now.first_bad);
+    if (qn_les_is_lost(&now))
+        st = qn_les_lost(&les->config, &now, "", err);
 out:
     return st;
 }

@@ -23,6 +23,13 @@ MAP(les_lift, VAL(les_par, p), IN(real, s), INOUT(real, work))
     les_put(work, at, les_get(s, at));
 }
 
+MAP(les_copy, VAL(les_par, p), IN(real, s), OUT(real, to))
+{
+    const i64 at = les_at(p, gx, gy, gz);
+
+    les_put(to, at, les_get(s, at));
+}
+
 /* Clears the modes that dealiasing removes, and the mean where required. */
 MAP(les_clean, VAL(les_par, p), VAL(i32, drop_mean), INOUT(real, s))
 {

@@ -79,8 +79,16 @@ GROUP(les_peak_rows, VAL(les_par, p), VAL(i32, e), IN(real, work), OUT(double, p
     }
 }
 
-/* Stores the maxima of all n_rows rows in the clock. With dt_max they choose the size of the step
- * that has begun, and the clock advances. */
+/* The largest step for this speed and eddy viscosity. */
+FN double largest_step(les_dt_par p, double speed, double nut)
+{
+    const double advective = p.advective / speed;
+    const double diffusive = p.diffusive / ((p.nu0 + nut) * p.k2max + p.rate);
+
+    return fmin(p.dt_max, fmin(advective, diffusive));
+}
+
+/* Stores the maxima of all n_rows rows in the clock, and uses them. */
 GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
 {
     LOCAL(double, speed, LANES);
@@ -102,16 +110,18 @@ GROUP(les_peak_join, VAL(les_dt_par, p), IN(double, part), INOUT(double, clock))
     FOLD_LANES(nut, larger)
     EACH_LANE if (LANE == 0)
     {
+        const double dt = largest_step(p, speed[0], nut[0]);
+
         clock[CLOCK_SPEED] = speed[0];
         clock[CLOCK_NUT] = nut[0];
-        if (p.is_step) {
-            const double advective = p.cfl_dx / speed[0];
-            const double diffusive = 1.6 / ((p.nu0 + nut[0]) * p.k2max);
-            const double dt = fmin(p.dt_max, fmin(advective, diffusive));
-
+        if (p.use == LES_DT_STEP) {
             clock[CLOCK_DT] = dt;
             clock[CLOCK_TIME] += dt;
             clock[CLOCK_STEP] += 1;
+        }
+        if (p.use == LES_DT_WATCH && clock[CLOCK_OUTGROWN] < 0 && dt < clock[CLOCK_DT]) {
+            clock[CLOCK_OUTGROWN] = clock[CLOCK_STEP];
+            clock[CLOCK_LIMIT] = dt;
         }
     }
 }

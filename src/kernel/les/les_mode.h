@@ -80,6 +80,16 @@ FN les_mode les_sum(les_mode a, les_mode b)
     return r;
 }
 
+/* A selection part by part, which needs no branch. */
+FN les_mode les_pick(i32 is_first, les_mode a, les_mode b)
+{
+    les_mode r;
+
+    r.re = is_first ? a.re : b.re;
+    r.im = is_first ? a.im : b.im;
+    return r;
+}
+
 /* h, or 0 where the dealiasing rule removes the mode. */
 FN les_mode les_kept(les_par p, les_wave w, les_mode h)
 {
@@ -114,50 +124,21 @@ FN void les_put_strain(les_par p, les_wave w, GLOBAL real *work, i64 at, les_mod
     les_put(work, at + p.field, les_scaled(w.kx * w.kx - w.ky * w.ky, psi));
 }
 
-/* One stage in time. */
-
-/* The results of the transforms in `work`: P and Q, or the advective terms. */
-FN les_mode les_nonlinear(les_par p, les_wave w, GLOBAL const real *work, i64 at)
+/* The spectra named by `fields` (LES_VELOCITY, ...) of the vorticity h. */
+FN void les_put_fields(les_par p, i32 fields, les_wave w, GLOBAL real *work, i64 at, les_mode h)
 {
-    const real a = p.is_flux ? w.ky * w.ky - w.kx * w.kx : R(1);
-    const real b = p.is_flux ? -(w.kx * w.ky) : R(0);
+    const les_mode psi = les_scaled(w.ik2, h);
+    const i64 field = p.field;
 
-    return les_sum(les_scaled(a, les_get(work, at)), les_scaled(b, les_get(work, at + p.second)));
-}
-
-/* Rate of the linear terms. */
-FN real les_linear(les_par p, les_wave w)
-{
-    return (real)p.nu0 * les_laplacian(p, w) + (real)p.drag;
-}
-
-/* The right-hand side at `h`: the terms of every configuration. */
-FN les_mode les_rate(les_par p, les_wave w, real linear, GLOBAL const real *work, i64 at,
-                     les_mode h)
-{
-    const i32 is_forced = (w.i == 0) & ((w.j == p.force_k) | (w.j == p.n - p.force_k));
-    const real force = (real)p.wave_force;
-    les_mode r = les_nonlinear(p, w, work, at);
-
-    r.re = r.re + (is_forced ? force : R(0));
-    return les_sum(r, les_scaled(-linear, h));
-}
-
-/* Heun's first stage from the state, and the state after the step. */
-FN les_mode les_predicted(les_par p, les_wave w, real dt, GLOBAL const real *work, i64 at,
-                          les_mode s)
-{
-    const les_mode rate = les_rate(p, w, les_linear(p, w), work, at, s);
-
-    return les_kept(p, w, les_sum(s, les_scaled(dt, rate)));
-}
-
-FN les_mode les_corrected(les_par p, les_wave w, real dt, GLOBAL const real *work, i64 at,
-                          les_mode s, les_mode mid)
-{
-    const les_mode rate = les_rate(p, w, les_linear(p, w), work, at, mid);
-
-    return les_kept(p, w, les_scaled(R(0.5), les_sum(les_sum(s, mid), les_scaled(dt, rate))));
+    if (fields & LES_VELOCITY)
+        les_put_velocity(p, w, work, at, psi);
+    if (fields & LES_GRADIENT) {
+        les_put(work, at + LES_OM_X * field, les_turned(w.kx, h));
+        les_put(work, at + LES_OM_Y * field, les_turned(w.ky, h));
+        les_put(work, at + LES_LAP * field, les_scaled(-les_laplacian(p, w), h));
+    }
+    if (fields & LES_STRAIN)
+        les_put_strain(p, w, work, at + (p.is_flux ? LES_E : LES_ADV_E) * field, psi);
 }
 
 #endif

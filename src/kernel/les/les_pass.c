@@ -9,14 +9,18 @@
  */
 PRECISIONS
 #include "dialect.h"
+#include "fold.h"
 #include "les_pass.h"
-#include "les_mode.h"
+#include "les_stage.h"
 
 #define LANES 64
 #ifndef PASS_N
 #define PASS_N    64
 #define PASS_SIDE 8
 #define PASS_TILE 8
+#endif
+#ifndef PASS_RULE
+#define PASS_RULE LES_RK
 #endif
 
 #define PER     8
@@ -257,8 +261,9 @@ MAP(les_pass_out, VAL(pass_par, p), IN(real, tile), OUT(real, s))
 /* Columns. */
 
 /* A group is PASS_SIDE columns of a member: range (columns / PASS_SIDE, members). */
-GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(real, pq),
-      INOUT(real, s), INOUT(real, mid), OUT(real, abc))
+GROUP(les_pass_cols, VAL(pass_par, p), VAL(les_stage_par, t), IN(double, clock), IN(real, turn),
+      IN(real, pq), IN(real, force), INOUT(real, s), INOUT(real, mid), INOUT(real, sum),
+      OUT(real, abc))
 {
     LOCAL(les_mode, held, ROOM);
     PRIV(eight, x);
@@ -271,7 +276,7 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
         P(h).v[k].re = R(0);
         P(h).v[k].im = R(0);
     }
-    for (i32 f = 0; f < p.two && p.stage != PASS_BEGIN; f++) {
+    for (i32 f = 0; f < p.two && !p.is_first; f++) {
         GLOBAL const real *const circle = turn + f * p.none;
 
         EACH_LANE
@@ -306,34 +311,49 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
         PLACE(0)
         const i32 kx = first + (i32)line;
         const i64 at = pass_at(member, kx, (i32)j);
-        const real m = (real)kx, q2 = (real)(p.les.q * p.les.q), dt = (real)clock[CLOCK_DT];
-        const real edge = (real)p.les.edge, cells = (real)p.les.inv_cells;
-        const real nu = (real)p.les.nu0 * q2, drag = (real)p.les.drag;
+        const real dt = (real)clock[CLOCK_DT], cells = (real)p.les.inv_cells;
 
         EACH_STEP(8)
         {
-            const real n = WAVE_Y(j), n2 = m * m + n * n;
-            const i32 is_kept = (kx <= p.les.edge) & (fabs(n) <= edge) & (n2 > R(0));
-            const i32 is_forced =
-                (kx == 0) & (p.les.force_k > 0) & (fabs(n) == (real)p.les.force_k);
-            const real scale = is_kept ? cells / n2 : R(0);
-            const real linear = -(nu * n2 + drag);
-            les_mode now = les_get(s, at + ROW_STEP(8)), rate = P(h).v[k];
+            const les_mode none = { R(0), R(0) };
+            const les_wave w = les_wave_at(p.les, kx, (i32)j + k * (PASS_N / 8));
+            const real m = (real)kx, n = WAVE_Y(j), n2 = m * m + n * n;
+            const i32 is_kept =
+                (w.i <= p.les.edge) & ((w.j <= p.les.edge) | (PASS_N - w.j <= p.les.edge));
+            les_mode now = none, b = none, c = none, r;
 
-            rate.re = rate.re + (is_forced ? (real)p.les.wave_force : R(0));
-            if (p.stage == PASS_MID) {
-                now = les_sum(now, les_scaled(dt, les_sum(rate, les_scaled(linear, now))));
-                now = les_scaled(is_kept ? R(1) : R(0), now);
-                les_put(mid, at + ROW_STEP(8), now);
-            }
-            if (p.stage == PASS_NEXT) {
-                const les_mode begun = les_get(mid, at + ROW_STEP(8));
+            if (p.is_first || (t.touches & LES_GETS_S))
+                now = les_get(s, at + ROW_STEP(8));
+            if (!p.is_first) {
+                const les_mode l = les_operator(p.les, w);
+                const les_factors factors = les_factors_of(PASS_RULE, l, dt);
+                les_mode value;
 
-                rate = les_scaled(dt, les_sum(rate, les_scaled(linear, begun)));
-                now = les_scaled(is_kept ? R(0.5) : R(0), les_sum(les_sum(now, begun), rate));
-                les_put(s, at + ROW_STEP(8), now);
+                if (t.touches & LES_GETS_MID)
+                    b = les_get(mid, at + ROW_STEP(8));
+                if (t.touches & LES_GETS_SUM)
+                    c = les_get(sum, at + ROW_STEP(8));
+                r = les_waved(p.les, w, P(h).v[k]);
+                if (p.les.driven == LES_FORCED)
+                    r = les_sum(r, les_get(force, les_at(p.les, w.i, w.j, 0)));
+                if (PASS_RULE == LES_RK)
+                    r = les_sum(r, les_times(l, les_pick(t.is_from_mid, b, now)));
+                value = les_value(t, PASS_RULE, factors, dt, now, b, c, r);
+                if (p.les.driven == LES_KICKED && (t.touches & LES_PUTS_S) &&
+                    les_is_driven(p.les, w))
+                    value = les_sum(value, les_get(force, les_at(p.les, w.i, w.j, GROUP_Y)));
+                value = les_scaled(is_kept ? R(1) : R(0), value);
+                if (t.touches & LES_PUTS_SUM)
+                    les_put(sum, at + ROW_STEP(8),
+                            les_scaled(is_kept ? R(1) : R(0),
+                                       les_added(t, PASS_RULE, factors, dt, now, c, r)));
+                if (t.touches & LES_PUTS_S)
+                    les_put(s, at + ROW_STEP(8), value);
+                if (t.touches & LES_PUTS_MID)
+                    les_put(mid, at + ROW_STEP(8), value);
+                now = value;
             }
-            P(h).v[k] = les_scaled(scale, now);
+            P(h).v[k] = les_scaled(is_kept & (n2 > R(0)) ? cells / n2 : R(0), now);
         }
     }
     for (i32 f = 0; f < p.three; f++) { /* b, a, c: each with one more factor n */
@@ -376,11 +396,13 @@ GROUP(les_pass_cols, VAL(pass_par, p), IN(double, clock), IN(real, turn), IN(rea
 #define TILED_Y    ((i32)((u32)i / PASS_TILE % PASS_SIDE))
 
 /* A group is PASS_SIDE rows of a member: range (rows / PASS_SIDE, members). */
-GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, pq))
+GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, pq),
+      INOUT(double, part))
 {
     LOCAL(les_mode, held, ROOM);
     PRIV(eight, x);
     PRIV(eight, h);
+    PRIV(les_mode, most); /* |u| + |v|, |S|^2 */
     const i64 member = GROUP_Y * p.member;
     const i32 first = GROUP_X * PASS_SIDE, edge = p.les.edge;
 
@@ -425,13 +447,20 @@ GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, 
         GET(8)
         INVERSE
         if (f == 0) {
-            EACH_LANE EACH_STEP(8)
+            EACH_LANE
             {
-                const les_mode v = P(x).v[k];
-                const real nu = (real)p.les.smag * sqrt(v.re * v.re + v.im * v.im);
+                P(most).re = R(0);
+                P(most).im = R(0);
+                EACH_STEP(8)
+                {
+                    const les_mode v = P(x).v[k];
+                    const real strain = v.re * v.re + v.im * v.im;
+                    const real nu = (real)p.les.smag * sqrt(strain);
 
-                P(h).v[k].re = nu * v.im;
-                P(h).v[k].im = R(2) * nu * v.re;
+                    P(h).v[k].re = nu * v.im;
+                    P(h).v[k].im = R(2) * nu * v.re;
+                    P(most).im = fmax(P(most).im, strain);
+                }
             }
         }
     }
@@ -441,6 +470,21 @@ GROUP(les_pass_rows, VAL(pass_par, p), IN(real, turn), IN(real, abc), OUT(real, 
 
         P(x).v[k].re = P(h).v[k].re - u * v;
         P(x).v[k].im = u * u - v * v - P(h).v[k].im;
+        P(most).re = fmax(P(most).re, fabs(u) + fabs(v));
+    }
+    if (p.has_peaks) {
+        EACH_LANE held[LANE] = P(most);
+        SYNC;
+        FOLD_TREE(held[LANE].re = fmax(held[LANE].re, held[LANE + w].re);
+                  held[LANE].im = fmax(held[LANE].im, held[LANE + w].im);)
+        EACH_LANE if (LANE == 0)
+        {
+            const i64 to = 2 * ((i64)GROUP_Y * (PASS_N / PASS_SIDE) + GROUP_X);
+
+            part[to] = (double)held[0].re;
+            part[to + 1] = p.les.smag * sqrt((double)held[0].im);
+        }
+        SYNC;
     }
     GLOBAL const real *const circle = turn + p.none;
 

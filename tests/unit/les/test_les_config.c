@@ -92,8 +92,10 @@ static void profile_quern_is_the_default(void **state)
     assert_true(c.L == 2 * M_PI);
     assert_int_equal(c.form, QN_LES_FLUX);
     assert_int_equal(c.dealias, QN_LES_DEALIAS_TWO_THIRDS);
-    assert_int_equal(c.dt_mode, QN_LES_DT_AUTO);
-    assert_true(c.dt == 0.005);
+    assert_int_equal(c.dt_mode, QN_LES_DT_CFL);
+    assert_int_equal(c.integrator, QN_LES_IFRK4);
+    assert_int_equal(c.visc, QN_LES_VISC_IFAC);
+    assert_true(c.cfl == 0.6 && isnan(c.dt));
     assert_true(c.nu0 == 1e-4 && c.Cs == 0.17 && c.tau == 0.35 && c.ridge == 1e-3);
     assert_int_equal(c.ic, QN_LES_IC_SPECTRAL);
     assert_true(c.ic_k0 == 4 && c.k_cut == 8 && c.k_mid == 12);
@@ -120,6 +122,8 @@ static void profile_origin_has_its_own_defaults(void **state)
     assert_int_equal(c.nu_update, QN_LES_NU_STEP);
     assert_int_equal(c.lap_dc, 1);
     assert_int_equal(c.dt_mode, QN_LES_DT_FIXED);
+    assert_int_equal(c.integrator, QN_LES_HEUN);
+    assert_int_equal(c.visc, QN_LES_VISC_EXPLICIT);
     assert_true(c.dt == 0.01 && c.train_frac == 1);
     assert_int_equal(c.ic, QN_LES_IC_FILE);
     assert_int_equal(c.codec, QN_LES_CODEC_ORIGIN);
@@ -140,11 +144,12 @@ static void choices_have_their_numbers(void **state)
     } choices[] = {
         { "profile", "origin", QN_LES_PROFILE_ORIGIN },
         { "dt_mode", "cfl", QN_LES_DT_CFL },
+        { "integrator", "heun", QN_LES_HEUN },
         { "form", "advective", QN_LES_ADVECTIVE },
         { "dealias", "exp", QN_LES_DEALIAS_EXP },
         { "visc", "ifac", QN_LES_VISC_IFAC },
         { "nu_update", "step", QN_LES_NU_STEP },
-        { "forcing", "static", QN_LES_FORCING_STATIC },
+        { "forcing", "ring", QN_LES_FORCING_RING },
         { "ic", "file", QN_LES_IC_FILE },
         { "ic_shape", "mcwilliams", QN_LES_SHAPE_MCWILLIAMS },
         { "ic_norm", "energy", QN_LES_NORM_ENERGY },
@@ -167,14 +172,15 @@ static void choices_have_their_numbers(void **state)
     assert_int_equal(n_choices, sizeof choices / sizeof choices[0]);
     for (int i = 0; i < n_choices; i++) {
         const qn_option *option = qn_option_find(qn_les_option_table(), choices[i].key);
-        const qn_les_options c =
-            CONFIG(choices[i].key, choices[i].last, "ic_file", "a.npy", "forcing_file", "b.npy");
+        const qn_les_options c = CONFIG(choices[i].key, choices[i].last, "ic_file", "a.npy");
         const char *end = strrchr(option->value, '|');
 
         assert_string_equal(end + 1, choices[i].last);
         assert_int_equal(*(const int *)((const char *)&c + option->offset), choices[i].number);
     }
     /* One from the middle of each long list. */
+    assert_int_equal(CONFIG("integrator", "etdrk4").integrator, QN_LES_ETDRK4);
+    assert_int_equal(CONFIG("integrator", "ssprk3").integrator, QN_LES_SSPRK3);
     assert_int_equal(CONFIG("ic", "box").ic, QN_LES_IC_BOX);
     assert_int_equal(CONFIG("ic", "taylor_green").ic, QN_LES_IC_TAYLOR_GREEN);
     assert_int_equal(CONFIG("ic", "shear").ic, QN_LES_IC_SHEAR);
@@ -255,11 +261,17 @@ static void what_is_wrong_is_named_with_its_limit(void **state)
     REFUSED("--k-kut is unknown; did you mean --k-cut?", "k-kut", "3");
     REFUSED("k_mid: 7 is below k_cut, 8", "k-mid", "7");
     REFUSED("k_cut: 8 is not below N/2, 8", "n", "16");
-    REFUSED("visc: ifac needs form flux", "visc", "ifac", "form", "advective");
+    REFUSED("visc: ifac needs the integrator ifrk4", "visc", "ifac", "integrator", "rk4");
+    REFUSED("visc: explicit needs the integrator rk4", "visc", "explicit");
+    REFUSED("cfl: 1.5 is above 1.35, the limit of ifrk4", "cfl", "1.5");
+    REFUSED("cfl: 0.4 is above 0.318, the limit of heun", "cfl", "0.4", "integrator", "heun",
+            "dealias", "none");
+    REFUSED("forcing_k: 20 and half of forcing_width is above 21", "n", "64", "forcing", "ring",
+            "forcing-k", "20", "forcing-width", "3");
     REFUSED("ic_width: 10 is not an odd number", "ic", "box", "ic-width", "10");
     REFUSED("smooth_k: 12 is not an odd number", "smooth-k", "12");
-    REFUSED("forcing_k: 32 is not below N/2, 32", "n", "64", "forcing", "kolmogorov", "forcing-k",
-            "32");
+    REFUSED("forcing_k: 22 is above 21, the largest", "n", "64", "forcing", "kolmogorov",
+            "forcing-k", "22");
     memset(text, 'x', sizeof text);
     text[QN_OPTION_TEXT_BYTES] = 0;
     REFUSED("--out: 4096 bytes exceed the limit of 4095", "out", text);

@@ -43,7 +43,8 @@ static void check_golden(const place *at, const char *n, const char *precision)
     flow f;
 
     flow_open(&f, at,
-              CONFIG("n", n, "seed", "1", "dt", "0.01", "precision", precision, "fft", "own"));
+              CONFIG("n", n, "seed", "1", "dt", "0.01", "integrator", "heun", "precision",
+                     precision, "fft", "own"));
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         char path[64];
         double *got;
@@ -108,6 +109,66 @@ static void passes_know_members_force_drag_and_mean_flow(void **state)
                 1e-12);
 }
 
+/* The step follows the flow in both ways, so equal fields have had equal steps. */
+static void passes_serve_every_integrator(void **state)
+{
+    static const char *const names[] = { "rk4", "ifrk4", "etdrk4", "ssprk3", "heun" };
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        expect_near(names[i],
+                    distance_between_ways(&cpu_place,
+                                          CONFIG("n", "64", "precision", "f64", "integrator",
+                                                 names[i], "drag", "0.1", "beta", "3", "hyper-nu",
+                                                 "1e-9", "hypo-nu", "0.1", "ensemble", "2"),
+                                          5),
+                    1e-12);
+        expect_near(
+            names[i],
+            distance_between_ways(&cpu_place,
+                                  CONFIG("n", "64", "precision", "f64", "integrator", names[i],
+                                         "forcing", "ring", "forcing-rate", "2", "ensemble", "2"),
+                                  5),
+            1e-12);
+    }
+    for (int i = 0; i < N_PLACES; i++)
+        for (int k = 1; k < 3 && can_transform(&device_places[i]); k++) /* exact linear terms */
+            expect_near(names[k],
+                        distance_between_ways(&device_places[i],
+                                              CONFIG("n", "64", "precision", "f64", "integrator",
+                                                     names[k], "beta", "3", "drag", "0.1"),
+                                              2),
+                        1e-12);
+    expect_near("ifac",
+                distance_between_ways(&cpu_place,
+                                      CONFIG("n", "64", "precision", "f64", "integrator", "heun",
+                                             "visc", "ifac", "dt", "0.01"),
+                                      5),
+                1e-12);
+}
+
+/* A force in memory, and a field whose mean is not 0. */
+static void passes_know_a_given_force_and_the_mean(void **state)
+{
+    static double force[64 * 64], field[64 * 64];
+    qn_les_options config = CONFIG("n", "64", "precision", "f64", "drag", "0.3");
+
+    (void)state;
+    for (int i = 0; i < 64 * 64; i++) {
+        const double x = 2 * M_PI * (i % 64) / 64, y = 2 * M_PI * (int)(i / 64) / 64;
+
+        force[i] = 3 * sin(3 * x) * cos(2 * y);
+        field[i] = 1 + cos(x + 2 * y) + 0.1 * sin(4 * x);
+    }
+    config.forcing = QN_LES_FORCING_STATIC;
+    config.forcing_field = force;
+    config.n_forcing_field = 64 * 64;
+    config.ic = QN_LES_IC_FILE;
+    config.ic_field = field;
+    config.n_ic_field = 64 * 64;
+    expect_near("a given force", distance_between_ways(&cpu_place, config, 5), 1e-12);
+}
+
 static void what_has_no_passes_is_refused(void **state)
 {
     static const struct {
@@ -115,7 +176,7 @@ static void what_has_no_passes_is_refused(void **state)
     } cases[] = {
         { "n", "96", "N must be a power of two from 64 to 4096" },
         { "dealias", "none", "dealias two_thirds" },
-        { "dt-mode", "cfl", "dt_mode not cfl" },
+        { "nu-update", "step", "nu_update must be stage" },
     };
     qn_ctx *ctx = open_place(&cpu_place);
 
@@ -137,6 +198,8 @@ int main(void)
         cmocka_unit_test(passes_give_the_golden_fields),
         cmocka_unit_test(larger_sizes_go_the_library_s_way),
         cmocka_unit_test(passes_know_members_force_drag_and_mean_flow),
+        cmocka_unit_test(passes_serve_every_integrator),
+        cmocka_unit_test(passes_know_a_given_force_and_the_mean),
         cmocka_unit_test(what_has_no_passes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

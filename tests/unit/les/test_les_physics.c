@@ -1,5 +1,5 @@
 /* test_les_physics.c - the checks of the solver on the CPU, and the shorter ones on devices. */
-/* test: long, cost 51, quick-opencl, no-cache */
+/* test: long, cost 90, quick-opencl, no-cache */
 #include "parity/parity.h"
 
 #include "lab/les/check/check.h"
@@ -80,6 +80,43 @@ static void devices_agree(void **state)
             expect_all(&device_places[i], "V12");
 }
 
+static void methods_have_their_orders(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V13");
+}
+
+static void forced_waves_go_as_they_must(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V14");
+}
+
+static void random_forcing_adds_its_rate(void **state)
+{
+    (void)state;
+    expect_all(&cpu_place, "V16");
+}
+
+/* V15 itself takes too long here. */
+static void random_flows_stay_finite_and_keep_their_budget(void **state)
+{
+    qn_ctx *ctx = open_place(&cpu_place);
+    qn_findings findings = { 0 };
+    qn_err err = { .text = "" };
+
+    (void)state;
+    if (qn_les_check_random_small(ctx, 20, &findings, &err) != QN_OK)
+        fail_msg("%s", err.text);
+    assert_true(findings.n > 20);
+    for (size_t i = 0; i < findings.n; i++)
+        if (findings.list[i].verdict != QN_FINDING_OK)
+            fail_msg("%s: %.6g is above %.6g", findings.list[i].name, findings.list[i].value,
+                     findings.list[i].high);
+    qn_findings_free(&findings);
+    qn_ctx_close(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +128,10 @@ int main(void)
         cmocka_unit_test(shear_layer_rolls_up_as_known),
         cmocka_unit_test(moved_fields_move_alike),
         cmocka_unit_test(devices_agree),
+        cmocka_unit_test(methods_have_their_orders),
+        cmocka_unit_test(forced_waves_go_as_they_must),
+        cmocka_unit_test(random_forcing_adds_its_rate),
+        cmocka_unit_test(random_flows_stay_finite_and_keep_their_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,7 @@ static void a_run_takes_and_gives_arrays_in_memory(void **state)
     options.N = 32;
     options.precision = QN_LES_F64;
     options.steps = 8;
+    options.dt = 0.01;
     options.stride = 4;
     options.k_cut = 5;
     options.k_mid = 8;

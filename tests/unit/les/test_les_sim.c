@@ -36,7 +36,8 @@ static qn_les_options golden_config(const golden_case *g, const char *precision)
     char path[96];
 
     if (!g->is_origin)
-        return CONFIG("n", g->n, "seed", "1", "dt", "0.01", "precision", precision);
+        return CONFIG("n", g->n, "seed", "1", "dt", "0.01", "integrator", "heun", "precision",
+                      precision);
     snprintf(path, sizeof path, "les/%s_omega_t0.npy", g->prefix);
     return CONFIG("profile", "origin", "n", g->n, "ic-file", golden_path(path), "precision",
                   precision);
@@ -153,8 +154,8 @@ static void decaying_turbulence_is_the_golden_field(void **state)
 
         flow_open(&f, &cpu_place,
                   CONFIG("n", "256", "seed", "2026", "ic-shape", "mcwilliams", "ic-norm", "energy",
-                         "ic-value", "0.5", "nu0", "0", "dt", "0.0025", "precision",
-                         precisions[i]));
+                         "ic-value", "0.5", "nu0", "0", "dt", "0.0025", "integrator", "heun",
+                         "precision", precisions[i]));
         flow_run(&f, 100);
         expect_golden("cpu", flow_field(&f), 256 * 256, "mcw_n256_s2026", "omega_t100",
                       i == 0 ? 1e-10 : 1e-4);
@@ -184,18 +185,23 @@ static void assert_same(flow *a, flow *b)
     free(y);
 }
 
-static const char *const ways[][8] = {
-    { "form", "flux", "precision", "f32", "visc", "explicit", "dt-mode", "auto" },
-    { "form", "flux", "precision", "f64", "visc", "ifac", "dt-mode", "cfl" },
-    { "form", "advective", "precision", "f64", "nu-update", "step", "dt-mode", "cfl" },
-    { "form", "advective", "precision", "f32", "nu-update", "stage", "dt-mode", "auto" },
-    { "form", "flux", "precision", "f64", "nu-update", "step", "dealias", "exp" },
+static const char *const ways[][10] = {
+    { "integrator", "heun", "precision", "f32", "visc", "explicit", "dt-mode", "auto" },
+    { "integrator", "heun", "precision", "f64", "visc", "ifac", "dt-mode", "cfl" },
+    { "integrator", "rk4", "form", "advective", "precision", "f64", "nu-update", "step", "dt-mode",
+      "cfl" },
+    { "integrator", "ifrk4", "form", "advective", "precision", "f32", "dt-mode", "auto" },
+    { "integrator", "etdrk4", "precision", "f64", "nu-update", "step", "dealias", "exp" },
+    { "integrator", "ssprk3", "precision", "f64", "beta", "3", "forcing", "ring" },
+    { "integrator", "ifrk4", "dt-mode", "auto", "beta", "3", "forcing", "ring", "hyper-nu",
+      "1e-9" },
 };
 enum { N_WAYS = sizeof ways / sizeof ways[0] };
 
-static qn_les_options way_config(const char *const w[8])
+static qn_les_options way_config(const char *const w[10])
 {
-    return CONFIG("n", "32", "seed", "5", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
+    return CONFIG("n", "32", "seed", "5", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],
+                  w[9]);
 }
 
 static void grouping_of_steps_does_not_change_a_bit(void **state)
@@ -425,8 +431,8 @@ static void members_of_an_ensemble_are_flows_of_their_own(void **state)
 
     (void)state;
     flow_open(&all, &cpu_place,
-              CONFIG("n", "32", "seed", "8", "ensemble", "3", "precision", "f64"));
-    flow_open(&one, &cpu_place, CONFIG("n", "32", "seed", "10", "precision", "f64"));
+              CONFIG("n", "32", "seed", "8", "ensemble", "3", "precision", "f64", "dt", "0.01"));
+    flow_open(&one, &cpu_place, CONFIG("n", "32", "seed", "10", "precision", "f64", "dt", "0.01"));
     flow_run(&all, 10);
     flow_run(&one, 10);
     double *a = flow_field(&all), *b = flow_field(&one);
@@ -445,6 +451,7 @@ static void step_of_mode_cfl_comes_from_the_flow(void **state)
     flow f;
     qn_les_progress now;
     double speed = 0, nut = 0, dt;
+    les_dt_par rule;
 
     (void)state;
     flow_open(&f, &device_places[0],
@@ -455,7 +462,8 @@ static void step_of_mode_cfl_comes_from_the_flow(void **state)
         speed = fmax(speed, fabs(u[i] + 0.25) + fabs(v[i]));
         nut = fmax(nut, nu[i]);
     }
-    dt = qn_les_dt_cfl(&f.config, speed, nut);
+    rule = qn_les_dt_rule(&f.config, 0, LES_DT_STEP);
+    dt = qn_les_dt_of(&rule, speed, nut);
     assert_true(dt < f.config.dt_max);
     assert_near(qn_les_sim_stability(f.sim).dt, dt, 1e-13);
     flow_run(&f, 1);
@@ -487,11 +495,7 @@ static void expect_refused(qn_les_options config, const char *words)
 
 static void what_cannot_work_is_refused_with_a_sentence(void **state)
 {
-    qn_les_options both = CONFIG("n", "32", "form", "advective");
-
     (void)state;
-    both.visc = QN_LES_VISC_IFAC;
-    expect_refused(both, "ifac needs form flux");
     expect_refused(CONFIG("n", "32", "dt", "2"), "largest admissible dt");
     expect_refused(CONFIG("n", "32", "fft", "vkfft"), "vkfft does not run on cpu");
 }
@@ -518,6 +522,37 @@ static void cells_that_are_not_finite_are_counted_for_good(void **state)
     assert_true(now.n_not_finite > 0);
     assert_int_equal(now.first_bad, now.last_good + 5);
     assert_true(now.first_bad > 0 && now.first_bad <= 50);
+    qn_graph_free(graph);
+    flow_close(&f);
+}
+
+/* A strong force accelerates the flow beyond what its step is good for; the flow is still finite. */
+static void a_flow_that_outgrows_its_step_is_noticed(void **state)
+{
+    flow f;
+    qn_graph *graph = NULL;
+    qn_les_progress now;
+    qn_err refused = { .text = "" };
+
+    (void)state;
+    flow_open(&f, &device_places[0],
+              CONFIG("n", "32", "dt", "0.02", "forcing", "kolmogorov", "forcing-amplitude", "20"));
+    must(qn_graph_new(f.ctx, "steps", &graph, &failure));
+    must(qn_les_sim_add_steps(f.sim, graph, 10, &failure));
+    must(qn_les_sim_add_check(f.sim, graph, &failure));
+    must(qn_graph_run(graph, &failure));
+    must_do(qn_les_sim_progress(f.sim, &now, &err));
+    assert_int_equal(now.outgrown, -1);
+    assert_false(qn_les_is_lost(&now));
+    for (int i = 0; i < 20 && now.outgrown < 0; i++) {
+        must(qn_graph_run(graph, &failure));
+        must_do(qn_les_sim_progress(f.sim, &now, &err));
+    }
+    assert_true(now.outgrown == now.step && now.n_not_finite == 0);
+    assert_true(now.dt_limit < 0.02 && now.dt_limit > 0.01);
+    assert_int_equal(qn_les_lost(&f.config, &now, "", &refused), QN_ERR_FAILED);
+    assert_non_null(strstr(refused.text, "too fast for its time step"));
+    assert_non_null(strstr(refused.text, "use a smaller --dt, or --dt-mode cfl"));
     qn_graph_free(graph);
     flow_close(&f);
 }
@@ -556,7 +591,7 @@ static void expect_driven_wave(qn_les_options config, double filter)
 
 #define DRIVEN                                                                                     \
     "n", "32", "forcing", "kolmogorov", "forcing-k", "4", "forcing-amplitude", "0.5", "drag",      \
-        "0.3", "nu0", "0.02", "cs", "0", "dt", "0.01", "precision", "f64"
+        "0.3", "nu0", "0.02", "cs", "0", "dt", "0.01", "precision", "f64", "integrator", "heun"
 
 static void force_and_drag_drive_a_wave_as_they_must(void **state)
 {
@@ -578,8 +613,10 @@ static void the_side_of_the_box_scales_out(void **state)
     flow wide, small;
 
     (void)state;
-    flow_open(&wide, &cpu_place, CONFIG("n", "48", "nu0", "4e-4", "precision", "f64"));
-    flow_open(&small, &cpu_place, CONFIG("n", "48", "nu0", "1e-4", "l", "pi", "precision", "f64"));
+    flow_open(&wide, &cpu_place,
+              CONFIG("n", "48", "nu0", "4e-4", "precision", "f64", "dt", "0.01"));
+    flow_open(&small, &cpu_place,
+              CONFIG("n", "48", "nu0", "1e-4", "l", "pi", "precision", "f64", "dt", "0.01"));
     flow_run(&wide, 20);
     flow_run(&small, 20);
     double *a = flow_field(&wide), *b = flow_field(&small);
@@ -625,6 +662,7 @@ int main(void)
         cmocka_unit_test(step_of_mode_cfl_comes_from_the_flow),
         cmocka_unit_test(what_cannot_work_is_refused_with_a_sentence),
         cmocka_unit_test(cells_that_are_not_finite_are_counted_for_good),
+        cmocka_unit_test(a_flow_that_outgrows_its_step_is_noticed),
         cmocka_unit_test(force_and_drag_drive_a_wave_as_they_must),
         cmocka_unit_test(the_side_of_the_box_scales_out),
         cmocka_unit_test(box_field_begins_on_the_device),

@@ -10,7 +10,7 @@
 #define QN_LES_SIM_H
 
 #include "domain/les/options/options.h"
-#include "stability.h"
+#include "domain/les/options/stability.h"
 
 #include <quern/graph.h>
 
@@ -58,7 +58,8 @@ qn_status qn_les_sim_add_force(qn_les_sim *sim, qn_graph *graph, qn_buf *field, 
 /* The force that the options name: N x N numbers. */
 qn_status qn_les_force_fill(const qn_les_options *config, double *values, qn_err *err);
 
-/* Adds a check for non-finite modes. One non-finite cell spreads to all modes of its member. */
+/* Adds a check for non-finite modes, and whether a step size that is given is still stable. One
+ * non-finite cell spreads to all modes of its member. */
 qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
 /* Adds the shell spectrum of member `member`, QN doubles (qn_les_sim_shells), to `shells`. */
@@ -89,12 +90,21 @@ typedef struct qn_les_progress {
     qn_i64 n_not_finite;         /* modes, over all checks */
     qn_i64 last_good, first_bad; /* steps of the last check without and the first with such modes;
                                   * -1: none */
+    qn_i64 outgrown;             /* the step of the first check that found the flow too fast for
+                                   * a step size that is given; -1: none */
+    double dt_limit;             /* the largest stable step size then */
 } qn_les_progress;
 
 qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err);
 
-/* Forgets modes that were not finite: the state is another one. */
+/* Forgets what checks have found: the state has been replaced. */
 qn_status qn_les_sim_forgive(qn_les_sim *sim, qn_err *err);
+
+/* Whether a check found cells that are not finite, or a flow too fast for its steps; and
+ * QN_ERR_FAILED with the steps, what to change, and `also` at the end. */
+int qn_les_is_lost(const qn_les_progress *progress);
+qn_status qn_les_lost(const qn_les_options *config, const qn_les_progress *progress,
+                      const char *also, qn_err *err);
 
 /* What a checkpoint needs besides the options: state and clock, as bytes in host memory. The log is
  * not part of it. */

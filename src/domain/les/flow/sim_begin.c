@@ -8,6 +8,8 @@
 #include "ic.h"
 
 #include "kernel/les_grid.gen.h"
+#include "kernel/les_look.gen.h"
+#include "kernel/les_stage.gen.h"
 #include "util/list.h"
 
 #include <math.h>
@@ -138,18 +140,89 @@ out:
     return st;
 }
 
+/* The largest acceleration by the force: the velocity that belongs to it as a vorticity. */
+static qn_status measure_force(qn_les_sim *sim, qn_err *err)
+{
+    const int n = sim->par.n;
+    const les_dt_par look = { .n_rows = n, .use = LES_DT_LOOK };
+    les_par one = sim->par;
+    double clock[CLOCK_WORDS];
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    one.mean_u = one.mean_v = 0;
+    QN_TRY(qn_graph_new(sim->ctx, "les.force", &graph, err));
+    QN_TRY(qn_les_add_first(sim, graph, sim->force, 1, err));
+    QN_TRY(qn_les_add_fft(sim, graph, QN_FFT_INVERSE, sim->n_fields, err));
+    QN_TRY(LES_STAGE(sim, les_peak_rows, graph, "les.peaks", qn_range_2d(n, 1), one, sim->e_field,
+                     sim->work, sim->cells, err));
+    QN_TRY(LES_STAGE(sim, les_peak_join, graph, "les.look", qn_range_1d(1), look, sim->cells,
+                     sim->clock, err));
+    QN_TRY(qn_graph_run(graph, err));
+    QN_TRY(qn_graph_wait(graph, err));
+    QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock, err));
+    sim->acceleration = clock[CLOCK_SPEED];
+out:
+    qn_graph_free(graph);
+    return st;
+}
+
+/* Factors of dealias exp: exp(-alpha (k / kmax)^power), the Nyquist mode of an axis being kmax. */
+static qn_status begin_filter(qn_les_sim *sim, qn_err *err)
+{
+    const qn_les_options *c = sim->config;
+    const int n = c->N, cols = n / 2 + 1;
+    double *values = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(QN_NEW(values, (size_t)n * (size_t)cols, "the filter", err));
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < cols; i++) {
+            const double y = 2 * j <= n ? j : j - n, k2 = 4 * (i * (double)i + y * y) / n / n;
+
+            values[j * cols + i] = exp(-c->filter_alpha * pow(k2, c->filter_power / 2));
+        }
+    QN_TRY(put_reals(sim, sim->filter, values, (size_t)n * (size_t)cols, err));
+out:
+    free(values);
+    return st;
+}
+
+/* Arrays of stages are first written on the device, so that nothing is sent to it for them. */
+static qn_status begin_stages(qn_les_sim *sim, qn_err *err)
+{
+    qn_buf *const arrays[] = { sim->mid, sim->sum };
+    qn_graph *graph = NULL;
+    qn_status st = QN_OK;
+
+    QN_TRY(qn_graph_new(sim->ctx, "les.begin", &graph, err));
+    for (int i = 0; i < 2; i++)
+        if (arrays[i])
+            QN_TRY(LES_STAGE(sim, les_copy, graph, "les.first", qn_les_modes_range(sim), sim->par,
+                             sim->state, arrays[i], err));
+    QN_TRY(qn_graph_run(graph, err));
+out:
+    qn_graph_free(graph);
+    return st;
+}
+
 qn_status qn_les_sim_begin(qn_les_sim *sim, qn_err *err)
 {
     const double dt = isnan(sim->config->dt) ? QN_LES_DT_DEFAULT : sim->config->dt;
     const double clock[CLOCK_WORDS] = {
-        [CLOCK_DT] = dt, [CLOCK_LAST_GOOD] = -1, [CLOCK_FIRST_BAD] = -1
+        [CLOCK_DT] = dt, [CLOCK_LAST_GOOD] = -1, [CLOCK_FIRST_BAD] = -1, [CLOCK_OUTGROWN] = -1
     };
     qn_status st = QN_OK;
 
     QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
     QN_TRY(begin_state(sim, err));
-    if (sim->par.is_forced)
+    QN_TRY(begin_stages(sim, err));
+    if (sim->filter)
+        QN_TRY(begin_filter(sim, err));
+    if (sim->par.driven == LES_FORCED) {
         QN_TRY(begin_force(sim, err));
+        QN_TRY(measure_force(sim, err));
+    }
 out:
     return st;
 }

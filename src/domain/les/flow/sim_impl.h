@@ -3,6 +3,7 @@
 #ifndef QN_LES_SIM_IMPL_H
 #define QN_LES_SIM_IMPL_H
 
+#include "domain/les/options/method.h"
 #include "sim.h"
 
 #include "kernel/les/les_sim.h"
@@ -13,13 +14,17 @@ struct qn_les_sim {
     qn_ctx *ctx;
     const qn_les_options *config;
     int is_f64;
-    int is_fused; /* stages in time write the fields of the next stage */
     int n_fields; /* of work */
     int e_field;  /* E is this one of them, D the next */
     les_par par;
-    qn_buf *state, *mid, *work;
+    const qn_les_method *method;
+    qn_buf *state, *work;
+    qn_buf *mid, *sum;     /* where the method has them */
     qn_buf *nut;           /* eddy viscosity of the step, where stages share it */
-    qn_buf *force;         /* spectrum of forcing static */
+    qn_buf *force;         /* spectrum of forcing static, or the kicks of forcing ring */
+    qn_buf *filter;        /* factors of dealias exp */
+    les_ring_par ring;     /* kicks, but for `ahead` */
+    double acceleration;   /* the largest one of the force */
     qn_buf *clock;         /* les_sim.h */
     qn_buf *modes, *cells; /* partial results of rows */
     qn_buf *log;           /* les_look.c; NULL: nothing is logged */
@@ -50,9 +55,18 @@ qn_status qn_les_add_fft(qn_les_sim *sim, qn_graph *graph, qn_fft_direction dire
 /* Adds all fields of the state on the grid: all of work. */
 qn_status qn_les_add_fields(qn_les_sim *sim, qn_graph *graph, qn_err *err);
 
-/* Adds the maxima of speed and eddy viscosity of these fields. With `is_step` they choose the size
- * of the step that has begun. */
-qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int is_step, qn_err *err);
+/* Adds the maxima of speed and eddy viscosity of these fields, and their use (LES_DT_STEP, ...). */
+qn_status qn_les_add_peaks(qn_les_sim *sim, qn_graph *graph, int use, qn_err *err);
+
+/* Adds the use of the maxima of `n_parts` parts, in sim->cells. */
+qn_status qn_les_add_limit(qn_les_sim *sim, qn_graph *graph, int n_parts, int use, qn_err *err);
+
+/* Adds the kicks of forcing ring, for step number `i` of the graph. */
+qn_status qn_les_add_kicks(qn_les_sim *sim, qn_graph *graph, int i, qn_err *err);
+
+/* Adds the spectra of all fields of the vorticity `of`, the state or another of `members` members.
+ */
+qn_status qn_les_add_first(qn_les_sim *sim, qn_graph *graph, qn_buf *of, int members, qn_err *err);
 
 /* Adds the nonlinear terms of a stage, from the grid back to spectra. `nu_from` says where its eddy
  * viscosity comes from. */

@@ -83,6 +83,10 @@ qn_status qn_les_sim_add_check(qn_les_sim *sim, qn_graph *graph, qn_err *err)
 {
     qn_status st = QN_OK;
 
+    if (sim->config->dt_mode != QN_LES_DT_CFL && !sim->config->allow_unstable) {
+        QN_TRY(qn_les_add_fields(sim, graph, err));
+        QN_TRY(qn_les_add_peaks(sim, graph, LES_DT_WATCH, err));
+    }
     QN_TRY(LES_STAGE(sim, les_check_rows, graph, "les.check", qn_les_rows_range(sim), sim->par.n,
                      sim->state, sim->modes, err));
     QN_TRY(LES_STAGE(sim, les_check_join, graph, "les.checked", qn_range_1d(1),
@@ -183,7 +187,9 @@ qn_status qn_les_sim_progress(qn_les_sim *sim, qn_les_progress *out, qn_err *err
                                   .dt = clock[CLOCK_DT],
                                   .n_not_finite = (qn_i64)clock[CLOCK_BAD],
                                   .last_good = (qn_i64)clock[CLOCK_LAST_GOOD],
-                                  .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD] };
+                                  .first_bad = (qn_i64)clock[CLOCK_FIRST_BAD],
+                                  .outgrown = (qn_i64)clock[CLOCK_OUTGROWN],
+                                  .dt_limit = clock[CLOCK_LIMIT] };
     return st;
 }
 
@@ -194,10 +200,30 @@ qn_status qn_les_sim_forgive(qn_les_sim *sim, qn_err *err)
 
     QN_TRY(qn_buf_read(sim->clock, 0, clock, sizeof clock, err));
     clock[CLOCK_BAD] = 0;
-    clock[CLOCK_LAST_GOOD] = clock[CLOCK_FIRST_BAD] = -1;
+    clock[CLOCK_LAST_GOOD] = clock[CLOCK_FIRST_BAD] = clock[CLOCK_OUTGROWN] = -1;
     QN_TRY(qn_buf_write(sim->clock, 0, clock, sizeof clock, err));
 out:
     return st;
+}
+
+int qn_les_is_lost(const qn_les_progress *progress)
+{
+    return progress->n_not_finite > 0 || progress->outgrown >= 0;
+}
+
+qn_status qn_les_lost(const qn_les_options *config, const qn_les_progress *p, const char *also,
+                      qn_err *err)
+{
+    if (p->outgrown >= 0 && !(p->first_bad >= 0 && p->first_bad < p->outgrown))
+        return qn_fail(err, QN_ERR_FAILED,
+                       "the flow has become too fast for its time step: at step %lld the largest "
+                       "stable dt is %.3g; %s%s",
+                       (long long)p->outgrown, qn_les_shown_step(p->dt_limit),
+                       qn_les_advice(config), also);
+    return qn_fail(err, QN_ERR_FAILED,
+                   "the flow has cells that are not finite: they came between steps %lld and "
+                   "%lld; %s%s",
+                   (long long)p->last_good, (long long)p->first_bad, qn_les_advice(config), also);
 }
 
 /* Checkpoints: the state, then the clock. */
@@ -220,7 +246,8 @@ out:
 
 qn_status qn_les_sim_restore(qn_les_sim *sim, const void *saved, qn_err *err)
 {
-    static const int counts[] = { CLOCK_STEP, CLOCK_BAD, CLOCK_LAST_GOOD, CLOCK_FIRST_BAD };
+    static const int counts[] = { CLOCK_STEP, CLOCK_BAD, CLOCK_LAST_GOOD, CLOCK_FIRST_BAD,
+                                  CLOCK_OUTGROWN };
     const double most = 9007199254740992.0; /* 2^53: whole numbers so far */
     const size_t state = qn_buf_bytes(sim->state);
     double clock[CLOCK_WORDS];

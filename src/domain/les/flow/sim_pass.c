@@ -1,7 +1,6 @@
 /* sim_pass.c - steps by two kernels of quern's own, compiled for the size of the run.
  *
- * They exist for the usual case: flux form with the 2/3 rule, a time step that does not depend on
- * the field, and a side that is a power of two. Other flows use the transforms of a library.
+ * They exist for the usual case: flux form with the 2/3 rule and a side that is a power of two. Other flows use the transforms of a library.
  */
 #include "sim_impl.h"
 
@@ -27,9 +26,9 @@ struct qn_les_passes {
     pass_par par;
     cut cut;
     int n_tiles;
-    qn_buf *twiddles; /* exp(2 pi i k / N) */
-    qn_buf *s, *mid;  /* tiles of the state and of Heun's first stage */
-    qn_buf *abc, *pq; /* three and two planes */
+    qn_buf *twiddles;      /* exp(2 pi i k / N) */
+    qn_buf *s, *mid, *sum; /* tiles of the state and of what the method has */
+    qn_buf *abc, *pq;      /* three and two planes */
 };
 
 /* Whether passes exist, and whether they are faster. */
@@ -46,9 +45,8 @@ static const char *why_not(const qn_les_sim *sim)
                            : "N must be a power of two from 64 to 4096";
     if (c->form != QN_LES_FLUX || c->dealias != QN_LES_DEALIAS_TWO_THIRDS)
         return "form must be flux and dealias two_thirds";
-    if (c->visc == QN_LES_VISC_IFAC || c->nu_update != QN_LES_NU_STAGE ||
-        c->dt_mode == QN_LES_DT_CFL || c->forcing == QN_LES_FORCING_STATIC)
-        return "visc must be explicit, nu_update stage, dt_mode not cfl, forcing not static";
+    if (c->nu_update != QN_LES_NU_STAGE)
+        return "nu_update must be stage";
     return NULL;
 }
 
@@ -88,17 +86,22 @@ static int pays(const qn_les_sim *sim)
 
 /* Making them. */
 
-enum { DEFINES = 128 };
+enum { DEFINES = 160 };
 
 static const qn_kernel_module *text_of(int is_f64)
 {
     return is_f64 ? qn_kernel_les_pass_cols_f64.module : qn_kernel_les_pass_cols_f32.module;
 }
 
-static const char *print_defines(int n, const cut *c, int side, int at_once, char out[DEFINES])
+/* Only columns depend on the rule of the method. */
+static const char *print_defines(int n, const cut *c, int is_rows, int rule, char out[DEFINES])
 {
-    snprintf(out, DEFINES, "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d LANES=%d GROUPS_AT_ONCE=%d", n,
-             side, c->tile, n * side / 8, at_once);
+    const int side = is_rows ? c->rows : c->cols;
+
+    snprintf(out, DEFINES,
+             "PASS_N=%d PASS_SIDE=%d PASS_TILE=%d PASS_RULE=%d LANES=%d GROUPS_AT_ONCE=%d", n, side,
+             c->tile, is_rows ? LES_RK : rule, n * side / 8,
+             is_rows ? c->rows_at_once : c->cols_at_once);
     return out;
 }
 
@@ -117,18 +120,18 @@ void qn_les_each_variant(void (*take)(void *user, const qn_kernel_module *module
         for (int n = 64; n <= (is_f64 ? MOST_N_F64 : MOST_N_F32); n *= 2) {
             const cut c = cut_of(n, is_f64);
 
-            take(user, text_of(is_f64), print_defines(n, &c, c.cols, c.cols_at_once, defines));
+            for (int rule = LES_RK; rule <= LES_ETD; rule++)
+                take(user, text_of(is_f64), print_defines(n, &c, 0, rule, defines));
             if (!is_same(&c))
-                take(user, text_of(is_f64), print_defines(n, &c, c.rows, c.rows_at_once, defines));
+                take(user, text_of(is_f64), print_defines(n, &c, 1, LES_RK, defines));
         }
 }
 
-static qn_status make_module(qn_les_sim *sim, int side, int at_once, qn_kernel_module **out,
-                             qn_err *err)
+static qn_status make_module(qn_les_sim *sim, int is_rows, qn_kernel_module **out, qn_err *err)
 {
     char defines[DEFINES];
 
-    print_defines(sim->par.n, &sim->passes->cut, side, at_once, defines);
+    print_defines(sim->par.n, &sim->passes->cut, is_rows, sim->method->rule, defines);
     return qn_kernels_with(text_of(sim->is_f64), defines, out, err);
 }
 
@@ -137,9 +140,9 @@ static qn_status find_kernels(qn_les_sim *sim, qn_err *err)
     struct qn_les_passes *p = sim->passes;
     qn_status st = QN_OK;
 
-    QN_TRY(make_module(sim, p->cut.cols, p->cut.cols_at_once, &p->for_cols, err));
+    QN_TRY(make_module(sim, 0, &p->for_cols, err));
     if (!is_same(&p->cut))
-        QN_TRY(make_module(sim, p->cut.rows, p->cut.rows_at_once, &p->for_rows, err));
+        QN_TRY(make_module(sim, 1, &p->for_rows, err));
     qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_cols);
     if (p->for_rows)
         qn_compile_begin(sim->ctx, qn_ctx_likely_device(sim->ctx), p->for_rows);
@@ -190,7 +193,10 @@ static qn_status make(qn_les_sim *sim, qn_err *err)
     QN_TRY(find_kernels(sim, err));
     QN_TRY(qn_buf_new(sim->ctx, "twiddles", (size_t)sim->par.n * mode, &p->twiddles, err));
     QN_TRY(qn_buf_new(sim->ctx, "state in tiles", plane, &p->s, err));
-    QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
+    if (sim->method->has_mid)
+        QN_TRY(qn_buf_new(sim->ctx, "stage in tiles", plane, &p->mid, err));
+    if (sim->method->has_sum)
+        QN_TRY(qn_buf_new(sim->ctx, "sum in tiles", plane, &p->sum, err));
     QN_TRY(qn_buf_new(sim->ctx, "along rows", 3 * plane, &p->abc, err));
     QN_TRY(qn_buf_new(sim->ctx, "products", 2 * plane, &p->pq, err));
     QN_TRY(fill_twiddles(sim, err));
@@ -225,6 +231,7 @@ void qn_les_passes_close(qn_les_sim *sim)
     qn_buf_free(p->twiddles);
     qn_buf_free(p->s);
     qn_buf_free(p->mid);
+    qn_buf_free(p->sum);
     qn_buf_free(p->abc);
     qn_buf_free(p->pq);
     if (p->for_cols)
@@ -239,33 +246,61 @@ void qn_les_passes_close(qn_les_sim *sim)
 
 /* Stages. */
 
-/* Makes `n_fields` of a, b, c: none after the last step. */
-static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int stage, int n_fields, qn_err *err)
+/* The value of stage `i`, or with -1 the state as it is, and its a, b, c unless a graph ends there. */
+static qn_status add_cols(qn_les_sim *sim, qn_graph *graph, int i, int is_end, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
     const qn_range groups = qn_range_2d(p->n_tiles * p->cut.tile / p->cut.cols, sim->par.members);
+    const les_stage_par stage = sim->method->stages[i < 0 ? 0 : i];
     pass_par par = p->par;
     const qn_arg args[] = { qn_arg_val(&par, sizeof par),
+                            qn_arg_val(&stage, sizeof stage),
                             qn_arg_buf(sim->clock),
                             qn_arg_buf(p->twiddles),
                             qn_arg_buf(p->pq),
+                            qn_arg_buf(qn_les_or_any(sim, sim->force)),
                             qn_arg_buf(p->s),
-                            qn_arg_buf(p->mid),
+                            qn_arg_buf(qn_les_or_any(sim, p->mid)),
+                            qn_arg_buf(qn_les_or_any(sim, p->sum)),
                             qn_arg_buf(p->abc) };
 
-    par.stage = stage;
-    par.three = n_fields;
+    par.is_first = i < 0;
+    par.three = is_end ? 0 : 3;
     return qn_graph_stage(graph, "les.cols", p->cols, groups, args, err);
 }
 
-static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, qn_err *err)
+/* The nonlinear terms of a stage; the first one of a step may also set its size. */
+static qn_status add_rows(qn_les_sim *sim, qn_graph *graph, int has_peaks, qn_err *err)
 {
     struct qn_les_passes *p = sim->passes;
-    const qn_range groups = qn_range_2d(sim->par.n / p->cut.rows, sim->par.members);
-    const qn_arg args[] = { qn_arg_val(&p->par, sizeof p->par), qn_arg_buf(p->twiddles),
-                            qn_arg_buf(p->abc), qn_arg_buf(p->pq) };
+    const int n_groups = sim->par.n / p->cut.rows;
+    pass_par par = p->par;
+    const qn_arg args[] = { qn_arg_val(&par, sizeof par), qn_arg_buf(p->twiddles),
+                            qn_arg_buf(p->abc), qn_arg_buf(p->pq), qn_arg_buf(sim->cells) };
+    qn_status st = QN_OK;
 
-    return qn_graph_stage(graph, "les.rows", p->rows, groups, args, err);
+    par.has_peaks = has_peaks;
+    QN_TRY(qn_graph_stage(graph, "les.rows", p->rows, qn_range_2d(n_groups, sim->par.members), args,
+                          err));
+    if (has_peaks)
+        QN_TRY(qn_les_add_limit(sim, graph, n_groups * sim->par.members, LES_DT_STEP, err));
+out:
+    return st;
+}
+
+static qn_status add_step(qn_les_sim *sim, qn_graph *graph, int number, int is_last, qn_err *err)
+{
+    const int n_stages = sim->method->n_stages;
+    qn_status st = QN_OK;
+
+    for (int i = 0; i < n_stages; i++) {
+        QN_TRY(add_rows(sim, graph, i == 0 && sim->config->dt_mode == QN_LES_DT_CFL, err));
+        if (i == 0)
+            QN_TRY(qn_les_add_kicks(sim, graph, number, err));
+        QN_TRY(add_cols(sim, graph, i, is_last && i == n_stages - 1, err));
+    }
+out:
+    return st;
 }
 
 qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_err *err)
@@ -279,13 +314,9 @@ qn_status qn_les_passes_add_steps(qn_les_sim *sim, qn_graph *graph, int n, qn_er
     qn_status st = QN_OK;
 
     QN_TRY(qn_graph_stage(graph, "les.in", p->in, tiled, in, err));
-    QN_TRY(add_cols(sim, graph, PASS_BEGIN, 3, err));
-    for (int i = 0; i < n; i++) {
-        QN_TRY(add_rows(sim, graph, err));
-        QN_TRY(add_cols(sim, graph, PASS_MID, 3, err));
-        QN_TRY(add_rows(sim, graph, err));
-        QN_TRY(add_cols(sim, graph, PASS_NEXT, i < n - 1 ? 3 : 0, err));
-    }
+    QN_TRY(add_cols(sim, graph, -1, 0, err));
+    for (int i = 0; i < n; i++)
+        QN_TRY(add_step(sim, graph, i, i == n - 1, err));
     QN_TRY(qn_graph_stage(graph, "les.out", p->out, qn_les_modes_range(sim), out, err));
 out:
     return st;

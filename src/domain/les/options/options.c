@@ -23,6 +23,7 @@ static void set_profile(void *to, int profile)
     o->steps = 300;
     o->stride = 100;
     o->dt_mode = QN_LES_DT_FIXED;
+    o->integrator = QN_LES_HEUN;
     o->form = QN_LES_ADVECTIVE;
     o->dealias = QN_LES_DEALIAS_NONE;
     o->nu_update = QN_LES_NU_STEP;

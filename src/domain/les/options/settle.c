@@ -1,6 +1,9 @@
 /* settle.c - options that depend on each other. */
 #include "options.h"
 
+#include "method.h"
+#include "stability.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,14 +24,24 @@ static qn_status settle_time(qn_les_options *c, qn_err *err)
 {
     const double automatic = qn_les_dt_auto(c->N);
     const int is_given = !isnan(c->dt);
+    const qn_les_method *method = qn_les_method_of(c);
+    /* At this number the speed that fills a CFL of 1 is at the limit of the method. */
+    const double cfl_max = method->imaginary * c->N / (qn_les_kmax(c) * c->L);
 
     if (c->dt_mode < 0)
-        c->dt_mode = is_given ? QN_LES_DT_FIXED : QN_LES_DT_AUTO;
+        c->dt_mode = is_given ? QN_LES_DT_FIXED : QN_LES_DT_CFL;
+    if (isnan(c->cfl))
+        c->cfl = method->cfl;
     switch (c->dt_mode) {
     case QN_LES_DT_CFL:
         if (is_given)
             return qn_fail(err, QN_ERR_USAGE,
                            "dt: %g has no meaning with dt_mode cfl; its limit is dt_max", c->dt);
+        if (c->cfl > cfl_max && !c->allow_unstable)
+            return qn_fail(err, QN_ERR_USAGE,
+                           "cfl: %g is above %.3g, the limit of %s (--allow-unstable runs all the "
+                           "same)",
+                           c->cfl, cfl_max, method->name);
         return QN_OK;
     case QN_LES_DT_AUTO:
         if (is_given && fabs(c->dt - automatic) > 1e-9 * automatic)
@@ -85,6 +98,40 @@ static qn_status check_length(const char *name, size_t n, size_t one, size_t all
                    one);
 }
 
+/* The wavenumbers of a force must be among those of the flow. */
+static qn_status check_forced_band(const qn_les_options *c, qn_err *err)
+{
+    const int is_ring = c->forcing == QN_LES_FORCING_RING;
+    const double half = is_ring ? c->forcing_width / 2 : 0;
+    const int edge = c->dealias == QN_LES_DEALIAS_TWO_THIRDS ? (c->N - 1) / 3 : (c->N - 1) / 2;
+
+    if (c->forcing != QN_LES_FORCING_KOLMOGOROV && !is_ring)
+        return QN_OK;
+    if (c->forcing_k + half > edge)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "forcing_k: %d%s is above %d, the largest wavenumber of the flow",
+                       c->forcing_k, is_ring ? " and half of forcing_width" : "", edge);
+    return QN_OK;
+}
+
+/* What the integrator does with linear terms. */
+static qn_status settle_linear(qn_les_options *c, qn_err *err)
+{
+    const int is_exact = c->integrator == QN_LES_IFRK4 || c->integrator == QN_LES_ETDRK4;
+
+    if (c->visc < 0)
+        c->visc = is_exact ? QN_LES_VISC_IFAC : QN_LES_VISC_EXPLICIT;
+    if (is_exact && c->visc == QN_LES_VISC_EXPLICIT)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "visc: explicit needs the integrator rk4, ssprk3 or heun; ifrk4 and etdrk4 "
+                       "treat linear terms exactly");
+    if (!is_exact && c->integrator != QN_LES_HEUN && c->visc == QN_LES_VISC_IFAC)
+        return qn_fail(err, QN_ERR_USAGE,
+                       "visc: ifac needs the integrator ifrk4, etdrk4 or heun; rk4 and ssprk3 "
+                       "are explicit");
+    return QN_OK;
+}
+
 static qn_status settle_field(qn_les_options *c, qn_err *err)
 {
     const size_t cells = (size_t)c->N * (size_t)c->N;
@@ -104,9 +151,7 @@ static qn_status settle_field(qn_les_options *c, qn_err *err)
     if (c->ic == QN_LES_IC_BOX && (c->ic_width % 2 == 0 || c->ic_width > c->N))
         return qn_fail(err, QN_ERR_USAGE, "ic_width: %d is not an odd number up to N, %d",
                        c->ic_width, c->N);
-    if (c->forcing == QN_LES_FORCING_KOLMOGOROV && 2 * c->forcing_k >= c->N)
-        return qn_fail(err, QN_ERR_USAGE, "forcing_k: %d is not below N/2, %d", c->forcing_k,
-                       c->N / 2);
+    QN_TRY(check_forced_band(c, err));
     if (c->seed > (uint64_t)INT64_MAX - (uint64_t)c->ensemble)
         return qn_fail(err, QN_ERR_USAGE, "seed: %llu plus %d members is beyond the largest seed",
                        (unsigned long long)c->seed, c->ensemble);
@@ -190,8 +235,7 @@ qn_status qn_les_options_settle(qn_les_options *config, qn_err *err)
     if (config->N % 2)
         return qn_fail(err, QN_ERR_USAGE, "N: %d is odd; the grid has an even number of cells",
                        config->N);
-    if (config->visc == QN_LES_VISC_IFAC && config->form != QN_LES_FLUX)
-        return qn_fail(err, QN_ERR_USAGE, "visc: ifac needs form flux");
+    QN_TRY(settle_linear(config, err));
     QN_TRY(settle_time(config, err));
     QN_TRY(settle_field(config, err));
     QN_TRY(settle_codec(config, err));

@@ -1,6 +1,7 @@
 /* output_json.c - a run as JSON, inside the engine's metrics. */
 #include "output.h"
 
+#include "domain/les/options/method.h"
 #include "engine/engine.h"
 #include "util/file.h"
 #include "util/json.h"
@@ -31,12 +32,13 @@ const char *qn_les_device_name(qn_ctx *ctx, const qn_les_result *result)
     return result->device;
 }
 
-/* 77 and 89 fields cross memory per step with the transforms of a library. */
+/* 77 and 89 fields cross memory in two stages with the transforms of a library. */
 double qn_les_step_bytes(const qn_les_options *config)
 {
     const double w = (double)config->N * config->N * (config->precision == QN_LES_F64 ? 8 : 4);
 
-    return (config->form == QN_LES_FLUX ? 77 : 89) * w * config->ensemble;
+    return (config->form == QN_LES_FLUX ? 77 : 89) / 2.0 * qn_les_method_of(config)->n_stages * w *
+           config->ensemble;
 }
 
 /* The blocks. */
@@ -142,12 +144,16 @@ static json_t *sim_json(const qn_les_options *config, const qn_les_result *resul
     const double step_s = sim->wall_s / (double)sim->count;
     const double bytes = qn_les_step_bytes(config);
     const double cells = (double)config->N * config->N * config->ensemble;
+    const int n_stages = qn_les_method_of(config)->n_stages;
+    /* The advective form has E and D where it computes the eddy viscosity. */
+    const int n_strain = config->nu_update == QN_LES_NU_STEP ? 1 : n_stages;
+    const int n_fft = config->form == QN_LES_FLUX ? 6 * n_stages : 6 * n_stages + 2 * n_strain;
 
     return json_pack(
         "{s:o, s:o, s:o, s:i, s:I, s:o, s:o, s:o, s:o, s:I, s:o}", "ms_per_step",
         qn_json_number(1e3 * step_s), "steps_per_s", qn_json_number(1 / step_s), "cells_per_s",
-        qn_json_number(cells / step_s), "fft_per_step", config->form == QN_LES_FLUX ? 12 : 14,
-        "bytes_model", (json_int_t)bytes, "gbs_model", qn_json_number(bytes / step_s / 1e9), "zd",
+        qn_json_number(cells / step_s), "fft_per_step", n_fft, "bytes_model", (json_int_t)bytes,
+        "gbs_model", qn_json_number(bytes / step_s / 1e9), "zd",
         qn_json_number(result->stability.zd), "za", qn_json_number(result->stability.za), "dt",
         qn_json_number(result->stability.dt), "steps", (json_int_t)result->end.step, "time",
         qn_json_number(result->end.time));

@@ -213,24 +213,28 @@ out:
     return st;
 }
 
-/* Reports between which steps cells became NaN or infinite. */
-static qn_status not_finite(run *r, qn_err *err)
+/* Reports between which steps cells became NaN or infinite, or the flow too fast. */
+static qn_status lost(run *r, qn_err *err)
 {
-    const qn_les_progress *end = &r->result->end;
-    const qn_i64 bad = end->n_not_finite > 0 ? end->first_bad : r->step;
+    qn_les_progress *end = &r->result->end;
     int is_kept;
     const long saved = r->result->folder ? qn_les_folder_step(r->result->folder, &is_kept) : 0;
-    char where[64] = "";
+    char also[64] = "";
 
-    r->result->status = "nonfinite";
-    qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
-                (long long)end->last_good, (long long)bad);
+    if (!qn_les_is_lost(end)) /* seen in a snapshot, before the next check */
+        end->first_bad = r->step;
     if (saved)
-        snprintf(where, sizeof where, "; the checkpoint of step %ld remains", saved);
-    return qn_fail(err, QN_ERR_FAILED,
-                   "the flow has cells that are not finite: they came between steps %lld and "
-                   "%lld%s",
-                   (long long)end->last_good, (long long)bad, where);
+        snprintf(also, sizeof also, "; the checkpoint of step %ld remains", saved);
+    if (end->first_bad >= 0) {
+        r->result->status = "nonfinite";
+        qn_les_flag(r->result, "cells not finite between steps %lld and %lld",
+                    (long long)end->last_good, (long long)end->first_bad);
+    } else {
+        r->result->status = "unstable";
+        qn_les_flag(r->result, "from step %lld on, dt is beyond %.3g, the largest stable one",
+                    (long long)end->outgrown, qn_les_shown_step(end->dt_limit));
+    }
+    return qn_les_lost(r->config, end, also, err);
 }
 
 static qn_status run_flow(run *r, qn_err *err)
@@ -247,7 +251,7 @@ static qn_status run_flow(run *r, qn_err *err)
     qn_les_run_enter(r, QN_LES_TIME_METRICS);
     QN_TRY(qn_les_run_read(r, err));
     if (r->is_stopped)
-        ended = not_finite(r, err);
+        ended = lost(r, err);
     else
         QN_TRY(qn_les_run_proxy(r, err));
     qn_les_run_enter(r, QN_LES_TIME_METRICS);

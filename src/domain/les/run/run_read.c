@@ -117,7 +117,7 @@ qn_status qn_les_run_read(run *r, qn_err *err)
 
     r->result->residency.syncs++;
     QN_TRY(qn_les_sim_progress(r->sim, &r->result->end, err));
-    r->is_stopped |= r->result->end.n_not_finite > 0;
+    r->is_stopped |= qn_les_is_lost(&r->result->end);
     if (r->plan.log)
         QN_TRY(read_log(r, err));
     if (r->hashes)

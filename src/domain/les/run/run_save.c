@@ -138,7 +138,7 @@ static qn_status keep(run *r, qn_err *err)
 
     res->syncs++;
     QN_TRY(qn_les_sim_progress(r->sim, &now, err)); /* which waits for the steps */
-    r->is_stopped |= now.n_not_finite > 0;
+    r->is_stopped |= qn_les_is_lost(&now);
     if (r->is_stopped)
         return QN_OK;
     since = qn_now_us();

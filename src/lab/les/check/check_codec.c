@@ -366,8 +366,8 @@ out:
 }
 
 const qn_les_check qn_les_codec_checks[] = {
-    { "V9", "random numbers and initial fields", check_random },
-    { "V10", "identities of the codec", check_codec },
-    { "V11", "recovery of a linear system", check_recovery },
-    { NULL, NULL, NULL },
+    { "V9", "random numbers and initial fields", check_random, 0 },
+    { "V10", "identities of the codec", check_codec, 0 },
+    { "V11", "recovery of a linear system", check_recovery, 0 },
+    { 0 },
 };

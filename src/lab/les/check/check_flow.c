@@ -156,6 +156,7 @@ qn_status qn_les_flow_row(qn_les_flow *flow, qn_les_row *out, qn_err *err)
 
     if (st == QN_OK)
         st = qn_les_sim_add_log(flow->sim, graph, err);
+    QN_TRY(qn_les_sim_clear_log(flow->sim, err)); /* a full one takes no more rows */
     QN_TRY(run_built(graph, 1, st, err));
     QN_TRY(qn_les_sim_read_log(flow->sim, &rows, &n, err));
     *out = rows[(n - 1) * flow->config.ensemble];

@@ -7,7 +7,8 @@
 
 /* V6: double shear layer. */
 
-#define SHEAR "ic", "shear", "nu0", "1e-3", "cs", "0", "dt", "0.005", "precision", "f64"
+#define SHEAR                                                                                      \
+    "ic", "shear", "nu0", "1e-3", "cs", "0", "dt", "0.005", "integrator", "heun", "precision", "f64"
 
 /* om(x, y) against om(-x, pi - y), and against -om(pi - x, y + pi). */
 static void shear_symmetries(const double *om, int n, double off[2])
@@ -141,12 +142,12 @@ qn_status qn_les_check_decay(qn_ctx *ctx, qn_findings *findings, qn_err *err)
     int only_fell = 1;
     qn_status st = QN_OK;
 
-    QN_TRY(
-        qn_les_flow_open(ctx,
-                         QN_LES_OPTIONS("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
-                                        "ic-norm", "energy", "ic-value", "0.5", "nu0", "0", "dt",
-                                        "0.0025", "precision", qn_les_has_f64(ctx) ? "f64" : "f32"),
-                         &flow, err));
+    QN_TRY(qn_les_flow_open(ctx,
+                            QN_LES_OPTIONS("n", "256", "seed", "2026", "ic-shape", "mcwilliams",
+                                           "ic-norm", "energy", "ic-value", "0.5", "nu0", "0", "dt",
+                                           "0.0025", "integrator", "heun", "precision",
+                                           qn_les_has_f64(ctx) ? "f64" : "f32"),
+                            &flow, err));
     QN_TRY(qn_les_flow_row(&flow, &row, err));
     qn_finding_within(findings, "V7", row.energy, 0.5 - 1e-6, 0.5 + 1e-6, "energy at t = 0");
     qn_finding_within(findings, "V7", row.enstrophy, 53.8105, 53.8115, "enstrophy at t = 0");

@@ -47,6 +47,12 @@ qn_status qn_les_check_decay(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 qn_status qn_les_check_symmetry(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 qn_status qn_les_check_backends(qn_ctx *ctx, qn_findings *findings, qn_err *err);
 
+/* The checks of check_time.c. */
+qn_status qn_les_check_orders(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_waves(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_random(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+qn_status qn_les_check_ring(qn_ctx *ctx, qn_findings *findings, qn_err *err);
+
 /* Reference cases (golden*.c). */
 
 typedef struct golden {

@@ -71,7 +71,8 @@ static qn_status decay_of(qn_ctx *ctx, const char *form, const char *precision,
 
     QN_TRY(qn_les_flow_open(ctx,
                             QN_LES_OPTIONS("n", "64", "ic", "taylor_green", "nu0", "0.05", "cs",
-                                           "0", "dt", "0.01", "form", form, "precision", precision),
+                                           "0", "dt", "0.01", "form", form, "precision", precision,
+                                           "integrator", "heun"),
                             &flow, err));
     QN_TRY(qn_les_flow_run(&flow, 100, err));
     QN_TRY(off_taylor_green(&flow, discrete, 0, 0, &off, err));
@@ -107,11 +108,12 @@ static qn_status carried(qn_ctx *ctx, int n_steps, double *off, qn_err *err)
     qn_status st = QN_OK;
 
     snprintf(dt, sizeof dt, "%.17g", 1.0 / n_steps);
-    QN_TRY(qn_les_flow_open(ctx,
-                            QN_LES_OPTIONS("n", "64", "ic", "taylor_green", "nu0", "0.05", "cs",
-                                           "0", "dt", dt, "mean-u", "1", "mean-v", "0.5",
-                                           "precision", "f64", "allow-unstable", "1"),
-                            &flow, err));
+    QN_TRY(
+        qn_les_flow_open(ctx,
+                         QN_LES_OPTIONS("n", "64", "ic", "taylor_green", "nu0", "0.05", "cs", "0",
+                                        "dt", dt, "mean-u", "1", "mean-v", "0.5", "precision",
+                                        "f64", "allow-unstable", "1", "integrator", "heun"),
+                         &flow, err));
     QN_TRY(qn_les_flow_run(&flow, n_steps, err));
     QN_TRY(off_taylor_green(&flow, exp(-2 * 0.05), 1, 0.5, off, err));
 out:
@@ -129,7 +131,8 @@ static qn_status closed(qn_ctx *ctx, const char *visc, int n_steps, double **fie
     snprintf(dt, sizeof dt, "%.17g", 0.64 / n_steps);
     QN_TRY(qn_les_flow_open(ctx,
                             QN_LES_OPTIONS("n", "64", "seed", "1", "cs", "0.5", "dt", dt, "visc",
-                                           visc, "precision", "f64", "allow-unstable", "1"),
+                                           visc, "precision", "f64", "allow-unstable", "1",
+                                           "integrator", "heun"),
                             &flow, err));
     QN_TRY(qn_les_flow_run(&flow, n_steps, err));
     QN_TRY(qn_les_flow_field(&flow, field, err));
@@ -307,7 +310,7 @@ static qn_status check_steady(qn_ctx *ctx, qn_findings *findings, qn_err *err)
         QN_TRY(qn_les_flow_open(ctx,
                                 QN_LES_OPTIONS("n", "128", "ic", "taylor_green", "nu0", "0.01",
                                                "cs", "0", "dt", "0.001", "forcing-file", path,
-                                               "precision", precisions[p]),
+                                               "precision", precisions[p], "integrator", "heun"),
                                 &flow, err));
         QN_TRY(steady_in(&flow, om, force, findings, err));
         qn_les_flow_close(&flow);
@@ -356,8 +359,9 @@ static qn_status drift_of(qn_ctx *ctx, const char *dt, int n_steps, double energ
     qn_les_row before, after;
     qn_status st = QN_OK;
 
-    QN_TRY(
-        qn_les_flow_open(ctx, QN_LES_OPTIONS(INVISCID, "dt", dt, "precision", "f64"), &flow, err));
+    QN_TRY(qn_les_flow_open(
+        ctx, QN_LES_OPTIONS(INVISCID, "dt", dt, "integrator", "heun", "precision", "f64"), &flow,
+        err));
     QN_TRY(qn_les_flow_row(&flow, &before, err));
     QN_TRY(qn_les_flow_run(&flow, n_steps, err));
     QN_TRY(qn_les_flow_row(&flow, &after, err));
@@ -396,14 +400,18 @@ out:
 }
 
 const qn_les_check qn_les_checks[] = {
-    { "V1", "decay of the Taylor-Green vortex", check_vortex },
-    { "V2", "order in time", check_order },
-    { "V3", "Smagorinsky term", check_closure },
-    { "V4", "steady flow under a force", check_steady },
-    { "V5", "inviscid invariants", check_invariants },
-    { "V6", "double shear layer", qn_les_check_shear },
-    { "V7", "decaying turbulence", qn_les_check_decay },
-    { "V8", "symmetries", qn_les_check_symmetry },
-    { "V12", "equal results on every device", qn_les_check_backends },
-    { NULL, NULL, NULL },
+    { "V1", "decay of the Taylor-Green vortex", check_vortex, 0 },
+    { "V2", "order in time", check_order, 0 },
+    { "V3", "Smagorinsky term", check_closure, 0 },
+    { "V4", "steady flow under a force", check_steady, 0 },
+    { "V5", "inviscid invariants", check_invariants, 0 },
+    { "V6", "double shear layer", qn_les_check_shear, 0 },
+    { "V7", "decaying turbulence", qn_les_check_decay, 0 },
+    { "V8", "symmetries", qn_les_check_symmetry, 0 },
+    { "V12", "equal results on every device", qn_les_check_backends, 0 },
+    { "V13", "orders of the integrators", qn_les_check_orders, 0 },
+    { "V14", "forced waves on the beta plane", qn_les_check_waves, 0 },
+    { "V15", "random flows with default steps", qn_les_check_random, 1 },
+    { "V16", "energy of random forcing", qn_les_check_ring, 0 },
+    { 0 },
 };

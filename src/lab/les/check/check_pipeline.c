@@ -84,8 +84,9 @@ out:
 static qn_status open_pipeline(qn_ctx *ctx, const char *n, const char *precision, pipeline *p,
                                qn_err *err)
 {
-    const char *const pairs[] = { "n",  n,      "seed",      "1",       "steps", "300",
-                                  "dt", "0.01", "precision", precision, NULL };
+    const char *const pairs[] = { "n",         n,         "seed", "1",          "steps",
+                                  "300",       "dt",      "0.01", "integrator", "heun",
+                                  "precision", precision, NULL };
     qn_status st = QN_OK;
 
     *p = (pipeline){ .ctx = ctx };

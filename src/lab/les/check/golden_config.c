@@ -43,52 +43,91 @@ static void put_json(pairs *p, const char *name, const json_t *value)
     }
 }
 
+/* Keys that are not the names of options: another name of an option, or a result that the file
+ * records, with NULL. */
 typedef struct word {
     const char *key, *option;
 } word;
 
-static void put_words(pairs *p, const json_t *object, const word *words, size_t n)
+static const word at_top[] = {
+    { "resid_mid_cut", "k_mid" },
+    { "dashi_tau", "tau" },
+    { "dashi_smooth_k", "smooth_k" },
+    { "A_spectral_radius", NULL },
+    { "D", NULL },
+    { "M", NULL },
+    { "box", NULL },
+    { "decode_of_encode", NULL },
+    { "diag", NULL },
+    { "diagnostics", NULL },
+    { "enc", NULL },
+    { "enc_maxabsR", NULL },
+    { "enc_near_tau", NULL },
+    { "enc_support", NULL },
+    { "ic_hat_sha256", NULL },
+    { "kurtosis", NULL },
+    { "learn", NULL },
+    { "max_abs", NULL },
+    { "n_high", NULL },
+    { "n_low", NULL },
+    { "n_mid", NULL },
+    { "pipeline", NULL },
+    { "tiny", NULL },
+    { NULL, NULL },
+};
+
+/* In the members `codec`, `learn` and `tiny`. */
+static const word in_codec[] = {
+    { "resid_mid_cut", "k_mid" },
+    { "width", "smooth_k" },
+    { "D", NULL },
+    { "T", NULL },
+    { "cond_gram", NULL },
+    { "gelfand16", NULL },
+    { "n_high", NULL },
+    { "n_low", NULL },
+    { "n_mid", NULL },
+    { "pairs_used", NULL },
+    { "spectral_radius", NULL },
+    { NULL, NULL },
+};
+
+static const word in_ic[] = {
+    { "kind", "ic" },      { "shape", "ic_shape" }, { "k0", "ic_k0" }, { "kmax", "ic_kmax" },
+    { "norm", "ic_norm" }, { "value", "ic_value" }, { NULL, NULL },
+};
+
+/* `key` without a time at its end, "_t100". */
+static size_t stem_of(const char *key)
 {
-    for (size_t i = 0; i < n; i++)
-        put_json(p, words[i].option, json_object_get(object, words[i].key));
+    size_t n = strlen(key), end = n;
+
+    while (end > 0 && key[end - 1] >= '0' && key[end - 1] <= '9')
+        end--;
+    return end < n && end > 2 && key[end - 1] == 't' && key[end - 2] == '_' ? end - 2 : n;
 }
 
-#define PUT_WORDS(p, object, words) put_words(p, object, words, sizeof words / sizeof *words)
+/* Every key of `object` must be known, so that no parameter of a case is ignored. */
+static qn_status put_all(pairs *p, json_t *object, const word *words, const char *where,
+                         qn_err *err)
+{
+    const char *key;
+    json_t *value;
 
-static const word plain[] = {
-    { "N", "N" },
-    { "seed", "seed" },
-    { "L", "L" },
-    { "form", "form" },
-    { "dealias", "dealias" },
-    { "visc", "visc" },
-    { "nu_update", "nu_update" },
-    { "lap_dc", "lap_dc" },
-    { "dt", "dt" },
-    { "nu0", "nu0" },
-    { "Cs", "Cs" },
-    { "drag", "drag" },
-    { "mean_u", "mean_u" },
-    { "mean_v", "mean_v" },
-    { "steps", "steps" },
-    { "residual_seed", "residual_seed" },
-};
+    json_object_foreach(object, key, value)
+    {
+        const size_t n = stem_of(key);
+        const word *w = words;
 
-/* Also in the members `codec`, `learn` and `tiny`. */
-static const word codec[] = {
-    { "k_cut", "k_cut" },           { "k_mid", "k_mid" },
-    { "resid_mid_cut", "k_mid" },   { "tau", "tau" },
-    { "dashi_tau", "tau" },         { "smooth_k", "smooth_k" },
-    { "width", "smooth_k" },        { "dashi_smooth_k", "smooth_k" },
-    { "pairs", "pairs" },           { "topk_mid", "topk_mid" },
-    { "maj_iters", "maj_iters" },   { "ridge", "ridge" },
-    { "train_frac", "train_frac" },
-};
-
-static const word start[] = {
-    { "kind", "ic" },      { "shape", "ic_shape" }, { "k0", "ic_k0" },
-    { "kmax", "ic_kmax" }, { "norm", "ic_norm" },   { "value", "ic_value" },
-};
+        while (w->key && (strncmp(w->key, key, n) || w->key[n]))
+            w++;
+        if (!w->key && !qn_option_find(qn_les_option_table(), key))
+            return qn_fail(err, QN_ERR_INPUT, "%sthere is no parameter '%s'", where, key);
+        if (!w->key || w->option)
+            put_json(p, w->key ? w->option : key, value);
+    }
+    return QN_OK;
+}
 
 static void put_forcing(pairs *p, const json_t *forcing)
 {
@@ -109,6 +148,13 @@ static void put_files(pairs *p, const char *dir, const char *prefix, int is_orig
         put(p, "ic_file", path);
 }
 
+/* What the files of before do not say: how quern stepped when they were made. */
+static void put_old_defaults(pairs *p, const json_t *json)
+{
+    put(p, "integrator", "heun");
+    put(p, "dt_mode", json_object_get(json, "dt") ? "fixed" : "auto");
+}
+
 qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t *json, int is_f64,
                                int is_tiny, qn_option_store *store, qn_les_options *out,
                                qn_err *err)
@@ -116,32 +162,32 @@ qn_status qn_les_golden_config(const char *dir, const char *prefix, const json_t
     const char *profile = json_string_value(json_object_get(json, "profile"));
     const json_t *tiny = json_object_get(json, "tiny");
     char steps[16];
-    qn_status st;
+    qn_status st = QN_OK;
     pairs p = { .n = 0 };
 
     if (!profile)
-        profile = strncmp(prefix, "origin", 6) ? "quern" : "origin";
+        profile = strstr(prefix, "origin") ? "origin" : "quern";
     put(&p, "profile", profile);
     put(&p, "observer", "none");
     put(&p, "precision", is_f64 ? "f64" : "f32");
-    PUT_WORDS(&p, json, plain);
-    PUT_WORDS(&p, json, codec);
-    PUT_WORDS(&p, json_object_get(json, "ic"), start);
-    PUT_WORDS(&p, json_object_get(json, "codec"), codec);
-    PUT_WORDS(&p, json_object_get(json, "learn"), codec);
-    if (json_is_string(json_object_get(json, "ic")))
-        put_json(&p, "ic", json_object_get(json, "ic"));
+    put_old_defaults(&p, json);
+    QN_TRY(put_all(&p, (json_t *)json, at_top, "", err));
+    QN_TRY(put_all(&p, json_object_get(json, "ic"), in_ic, "ic: ", err));
+    QN_TRY(put_all(&p, json_object_get(json, "codec"), in_codec, "codec: ", err));
+    QN_TRY(put_all(&p, json_object_get(json, "learn"), in_codec, "learn: ", err));
     put_forcing(&p, json_object_get(json, "forcing"));
     put_files(&p, dir, prefix, !strcmp(profile, "origin"));
     if (is_tiny) {
-        PUT_WORDS(&p, tiny, codec);
+        QN_TRY(put_all(&p, (json_t *)tiny, in_codec, "tiny: ", err));
         snprintf(steps, sizeof steps, "%lld",
                  (long long)json_integer_value(json_object_get(tiny, "T")));
         put(&p, "steps", steps);
         put(&p, "train_frac", "1");
     }
     p.list[2 * p.n] = NULL;
-    if ((st = qn_les_options_make(NULL, p.list, store, out, err)) != QN_OK && err)
+    QN_TRY(qn_les_options_make(NULL, p.list, store, out, err));
+out:
+    if (st != QN_OK && err)
         qn_prefix(err, "%s.json", prefix);
     return st;
 }
