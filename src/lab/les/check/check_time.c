@@ -329,8 +329,7 @@ static qn_status random_flow(qn_ctx *ctx, int i, int n_sizes, int n_steps, qn_fi
                       d.pairs[3], d.pairs[5], d.pairs[7], d.pairs[9], n_steps);
     if (flow.config.forcing != QN_LES_FORCING_RING && end.n_not_finite == 0) {
         QN_TRY(budget_of(&flow, &off, err));
-        qn_finding_within(findings, "V15", off, 0,
-                          flow.config.integrator == QN_LES_HEUN ? 3e-2 : 1e-2,
+        qn_finding_within(findings, "V15", off, 0, flow.sim->method->n_stages == 4 ? 1e-3 : 1e-2,
                           "case %d: energy budget over %d steps", i, BUDGET_STEPS);
     }
 out:
