@@ -98,10 +98,10 @@ refused 4 '.* it has "nu0=0.0001", this one has "nu0=0.01"; repeat its options, 
 refused 4 '.* it has "N=32", this one has "N=64"; a run continues on its own grid only' \
     les --steps 120 --n 64 --resume-with-changes --out more
 exits 0 les --steps 80 --resume --out more
-has "$out" 'is finished already'
+has "$out" 'has already finished'
 refused 2 'dt: 5 is unstable' les --steps 120 --dt 5 --resume-with-changes --out more
 exits 0 les --steps 80 --resume --out more
-has "$out" 'is finished already'
+has "$out" 'has already finished'
 exits 0 les --steps 120 --nu0 0.01 --resume-with-changes --out more
 has more/les_metrics.json 'from step 80 with nu0=0.01 instead of nu0=0.0001'
 cmp -s more/les_omega_t000080.npy once/les_omega_t000080.npy || fail "the field before the change differs"

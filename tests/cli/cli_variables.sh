@@ -19,7 +19,7 @@ done
 # A bad value of any of them is refused, by name, before anything else happens.
 for name in $(cat guide); do
     case $name in
-    QUERN_CC | *_LIB) continue ;; # whatever it is, it is tried
+    QUERN_CC | QUERN_KERNELS | *_LIB) continue ;; # whatever it is, it is tried
     QUERN_FAULT)
         refused 2 ".*'banana'" env QUERN_FAULT=banana quern devices --backend cpu
         continue

@@ -8,6 +8,11 @@ const qn_variable qn_variables[] = {
     { "QUERN_PROFILE=0", "neither read nor write measurements of devices and programs" },
     { "QUERN_HIDE", "backends to treat as not found, such as opencl,cuda" },
     { "QUERN_CC", "C compiler for kernels made at run time on the CPU (default cc)" },
+    { "QUERN_KERNELS",
+      "file of compiled kernels for CUDA, instead of the one beside the library; 0: "
+      "none" },
+    { "QUERN_COMPILE_THREADS", "threads that compile kernels (default: one per core, at most 16); "
+                               "0: compile each kernel when it is needed" },
     { "QUERN_CUDA_LIB", "library to load as the CUDA driver" },
     { "QUERN_NVRTC_LIB", "library to load as NVRTC" },
     { "QUERN_OPENCL_LIB", "library to load as OpenCL" },

@@ -164,7 +164,7 @@ static void another_run_is_refused_by_the_option_that_differs(void **state)
     must(qn_run_folder_commit(folder, "checkpoint", "1", &failure));
     qn_run_folder_close(folder);
     must_fail(qn_les_folder_open(&config, second, &is_shared, &folder, &failure), QN_ERR_MISMATCH,
-              "it had \"nu0=0.002\", this one has \"nu0=0.0001\"");
+              "it has \"nu0=0.002\", this one has \"nu0=0.0001\"");
     must_fail(qn_les_folder_open(&same, second, &is_shared, &folder, &failure), QN_ERR_MISMATCH,
               "nu0");
     must(qn_les_folder_open(&other, second, &is_shared, &folder, &failure));

@@ -289,7 +289,7 @@ static void a_finished_run_goes_on_with_a_plan_that_is_accepted(void **state)
     must(qn_run_folder_finish(f, &failure));
     qn_run_folder_close(f);
     must_fail(try_go_on("another plan", &f), QN_ERR_MISMATCH,
-              "it had \"plan\", this one has \"another\"; do not");
+              "it has \"plan\", this one has \"another\"; do not");
 
     /* Before its first commit, the folder is that of the run before. */
     must(try_go_on("plan of more", &f));
