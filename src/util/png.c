@@ -102,7 +102,7 @@ qn_status qn_png_write(const char *path, const uint8_t *rgb, int width, int heig
 /* libpng tells a lack of memory from bad input by its message alone. */
 static qn_status refuse(const char *path, const char *what, const png_image *image, qn_err *err)
 {
-    return strcasestr(image->message, "memory")
+    return strstr(image->message, "insufficient memory") || strstr(image->message, "ut of memory")
                ? qn_fail(err, QN_ERR_NOMEM, "%s: no memory to read it", path)
                : qn_fail(err, QN_ERR_INPUT, "%s is %s PNG image: %s", path, what, image->message);
 }
