@@ -246,12 +246,14 @@ static void run_reader(const fuzz_reader *reader, const settings *o, const char 
         n_taken += (uint64_t)try_input(reader, kept, &seeds[k], o->n_files);
     fuzz_must(n_taken || !n_seeds || o->n_files, "no seed is taken");
     for (; n_seeds && (i < o->inputs || qn_now_us() < end); i++) {
+        size_t max_len;
+
         state = qn_random_u64(o->seed + qn_fnv1a64(reader->name, strlen(reader->name)), i);
         drawn = 0;
         now = seeds[draw(n_seeds)];
-        now.n = now.n < o->max_len ? now.n : o->max_len;
+        max_len = now.n > o->max_len ? now.n : o->max_len; /* a seed that is cut is not taken */
         for (uint64_t k = 1 + draw(draw(3) ? 2 : 8); k-- > 0;)
-            change(&now, o->max_len);
+            change(&now, max_len);
         n_taken += (uint64_t)try_input(reader, kept, &now, 0);
     }
     printf("%-14s %9llu inputs, %3.0f %% taken\n", reader->name, (unsigned long long)(i + n_seeds),
