@@ -1,4 +1,4 @@
-"""A closure of one's own in a flow, in cells: an editor that knows `# %%` runs them one by one.
+"""Your own closure in a flow, in cells: an editor that knows `# %%` runs them one by one.
 
 A learned closure is a function from the resolved vorticity to what the missing scales do to it.
 Here it is a formula, so that nothing has to be trained: a high power of the wavenumber that takes

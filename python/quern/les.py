@@ -65,7 +65,7 @@ class Flow(Tool):
         omega = flow.vorticity()
 
     Settings are the options of `quern les run`; `ic` and `forcing` may be arrays. When the device
-    fails, the flow goes on on the CPU, with a FallbackWarning.
+    fails, the flow continues on the CPU, with a FallbackWarning.
     """
 
     def __init__(self, *, ctx: Context | None = None, backend: str | None = None,

@@ -43,7 +43,7 @@ with quern.Context("cuda:0", fallback="error") as ctx:
     there = np.ctypeslib.as_array((ctypes.c_double * 1024).from_address(face["data"][0]))
     wave = np.cos(2 * np.arange(32) * 2 * np.pi / 32) * np.ones((32, 1))
     there[:] = wave.ravel()  # as a kernel of another library would
-    flow.set_forcing(field)  # the first one makes the flow anew
+    flow.set_forcing(field)  # the first one recreates the flow
     assert np.array_equal(flow.forcing(), wave)
     flow.field("forcing").__cuda_array_interface__
     there[:] = -wave.ravel()

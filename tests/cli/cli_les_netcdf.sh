@@ -16,7 +16,7 @@ QUERN_NETCDF_LIB=/no/netcdf refused 3 'format: needs NetCDF, which cannot be loa
 QUERN_NETCDF_LIB=libm.so.6 refused 3 'format: needs NetCDF, .*it has no nc_create' \
     les --steps 20 --format netcdf --out none
 [ ! -e none ] || fail "a folder was made"
-refused 2 'format: netcdf has the fields of snapshots' les --steps 20 --format netcdf --observer metrics --out none
+refused 2 'format: netcdf stores the fields of snapshots: add --observer snapshots' les --steps 20 --format netcdf --observer metrics --out none
 
 # Files that cannot be written: one sentence, what is finished stays, and --resume goes on.
 (

@@ -1,7 +1,7 @@
 /* les.c - a flow that a program steps and inspects.
  *
  * Steps are two graphs that are recorded once: one of many steps, one of a single step. Every call is a
- * piece of work that is done again on the CPU when the device fails (safe.h): the flow is made anew
+ * piece of work that is done again on the CPU when the device fails (safe.h): the flow is recreated
  * there, from its last state on the host, and makes the steps since then. Whatever changes the flow
  * otherwise copies the state first.
  */
@@ -95,7 +95,7 @@ static qn_status do_call(void *user, qn_err *err)
     const call *c = user;
     qn_status st = QN_OK;
 
-    if (!c->les->sim) /* for the first time, or it could not be made anew */
+    if (!c->les->sim) /* for the first time, or it could not be recreated */
         QN_TRY(qn_les_remake(c->les, err));
     st = c->work(c->les, c->arguments, err);
 out:

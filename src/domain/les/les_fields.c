@@ -201,7 +201,7 @@ out:
     return st;
 }
 
-/* The force of les->force; the first one makes the flow anew, with the forcing `static`. */
+/* The force of les->force; the first one recreates the flow, with the forcing `static`. */
 static qn_status put_force(qn_les *les, qn_err *err)
 {
     qn_status st = QN_OK;
@@ -217,7 +217,7 @@ out:
     return st;
 }
 
-/* What is in the array of the force, for when the flow is made anew. */
+/* What is in the array of the force, for when the flow is recreated. */
 static qn_status fetch_force(qn_les *les, double *to, qn_err *err)
 {
     void *from;

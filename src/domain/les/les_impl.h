@@ -30,7 +30,7 @@ qn_status qn_les_guarded(qn_les *les, qn_status (*work)(qn_les *, void *, qn_err
 /* Copies the state to the host; that of before holds until it is there. */
 qn_status qn_les_keep(qn_les *les, qn_err *err);
 
-/* Makes the flow anew, with the present options, at the last state and the steps since then. */
+/* Recreates the flow, with the present options, at the last state and the steps since then. */
 qn_status qn_les_remake(qn_les *les, qn_err *err);
 
 /* les_fields.c */

@@ -101,7 +101,7 @@ static void a_flipped_bit_anywhere_is_found(void **state)
     free(data);
 }
 
-/* With the checksum made anew, only the sizes themselves can tell. */
+/* With the checksum recomputed, only the sizes themselves can tell. */
 static void sizes_that_a_file_does_not_have_are_refused(void **state)
 {
     enum { HASH = 16, PAYLOAD = 48, SIZES = PAYLOAD + 8 };

@@ -198,9 +198,8 @@ static qn_status settle_files(qn_les_options *c, qn_err *err)
     if (c->format != QN_LES_FORMAT_NPY && c->kernel_only[0])
         return qn_fail(err, QN_ERR_USAGE, "format: without a flow there is only npy");
     if (c->format != QN_LES_FORMAT_NPY && c->observer != QN_LES_OBSERVE_SNAPSHOTS)
-        return qn_fail(
-            err, QN_ERR_USAGE,
-            "format: netcdf has the fields of snapshots, which observer snapshots gives");
+        return qn_fail(err, QN_ERR_USAGE,
+                       "format: netcdf stores the fields of snapshots: add --observer snapshots");
     return QN_OK;
 }
 
